@@ -52,11 +52,11 @@ import { VERSION } from "./version.ts";
 export function mechanismsOf(opts: HouseOptions): Mechanism[] {
   const house = openHouse(opts);
   return [
-    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt }), // system: who the agent is, where it works
+    identity({ append: opts.appendSystemPrompt, instead: opts.systemPrompt, platform: opts.platform }), // system: who the agent is, where it works
     createInstructions(opts.instructions), // system, intake: AGENTS.md, CLAUDE.md and their like; those of folders when an agent comes there
     createAgents({ openModel: opts.openModel, always: HANDING_IN }), // system, model: the type of an agent: instructions, tools, model, rounds
     limits({ maxRounds: opts.maxRounds }), // model, intake: round limit, guard against repeating one call
-    createRecovery({ fallbacks: opts.fallbackModels }), // model, stop: retry, fallback, escalation, overflow, continuation
+    createRecovery({ fallbacks: opts.fallbackModels, backoff: opts.backoff }), // model, stop: retry, fallback, escalation, overflow, continuation
     createBudget({ budget: opts.budget }), // model: what all agents of the context may spend together
     compaction(), // context: shrinks what the model sees when it no longer fits
     promptCache(), // counts the requests that broke what providers cache, by cause
@@ -79,7 +79,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createMcp({ ...house, ...opts.mcp }), // tools, input, intake, system, gate: connect_mcp, the tools of MCP servers, their resources and prompts
     createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
     createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
-    defineMechanism({ name: "own-tools", tools: opts.tools ?? [], carry: nothing }), // the embedding program's tools
+    defineMechanism({ name: "own-tools", tools: opts.tools ?? [], carry: nothing, outside: { tools: ["*"] } }), // the embedding program's tools
     ...(opts.mechanisms ?? []), // the embedding program's mechanisms
   ];
 }

@@ -13,6 +13,7 @@ import { jobsIn } from "./mechanisms/jobs/job-dir.ts";
 import { createSandbox } from "./mechanisms/jobs/sandbox.ts";
 import type { ReadServers } from "./mechanisms/mcp/port.ts";
 import type { Memories } from "./mechanisms/memory/memories.ts";
+import type { Backoff } from "./mechanisms/recovery/backoff.ts";
 import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
@@ -23,6 +24,10 @@ import { VERSION } from "./version.ts";
 
 /** What only a harness that runs agents has. */
 interface Running {
+  /** Of model calls that are made again. */
+  backoff?: Partial<Backoff>;
+  /** As the agent is told it; default: this machine's. */
+  platform?: string;
   catalogue?: Catalogue;
   runner?: () => Promise<SubagentRunner>;
   memories?: () => Promise<Memories>;

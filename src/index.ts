@@ -46,6 +46,7 @@ export type { Carried, Carrying } from "./loop/carry.ts";
 export type { TurnEndReason } from "./loop/events.ts";
 export type { Host, NewAgent, NewContextOptions as NewContext, Taken, TakeOptions } from "./loop/host.ts";
 export type { Hosting } from "./loop/hosting.ts";
+export type { Outstanding } from "./loop/outstanding.ts";
 export {
   type AgentView,
   type Answer,
@@ -62,7 +63,6 @@ export {
   type Mechanism,
   type ModelCall,
   type Note,
-  type Outstanding,
   type Progress,
   type Seams,
   type Tool,

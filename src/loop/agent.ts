@@ -44,6 +44,8 @@ export interface AgentOptions {
   seams: Merged;
   model: Model;
   onProgress?: (progress: Progress) => void;
+  /** Since when this process holds it; default: now. */
+  heldSince?: number;
 }
 
 /** What a context is listed by that began without words: the first that were sent to its lead. */
@@ -189,7 +191,7 @@ async function recordInput(
 
 export function createAgent(opts: AgentOptions): AgentHandle {
   const { ledger, name, seams } = opts;
-  const heldSince = Date.now();
+  const heldSince = opts.heldSince ?? Date.now();
   const modelCalls: ModelCalls = { ms: 0, aborted: 0 };
   let abort = new AbortController();
   let begun = false;

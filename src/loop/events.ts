@@ -62,6 +62,13 @@ const wire = () =>
     unreadable: z.number().optional(),
   });
 
+/** What judging it saw of the disk, by path, where that is not what one would expect. */
+const looked = () =>
+  z.record(
+    z.string(),
+    z.object({ real: z.string().optional(), kind: z.string().optional(), links: z.number().optional() }),
+  );
+
 const TURN_END_REASONS = ["done", "interrupted", "failed", "limit", "blocked"] as const;
 export type TurnEndReason = (typeof TURN_END_REASONS)[number];
 
@@ -101,6 +108,8 @@ export const loopEvents = {
       z.object({
         system: z.object({ hash: z.string(), blocks: z.array(z.string()) }).optional(),
         tools: z.object({ hash: z.string(), specs: z.string() }).optional(),
+        /** What decisions rest on besides the ledger, by mechanism, and the model's limits: JSON. */
+        settings: z.object({ hash: z.string(), json: z.string() }).optional(),
       }),
   },
   "reply.received": {
@@ -116,6 +125,8 @@ export const loopEvents = {
         askedAt: z.number().optional(),
         /** How it was asked for, where that is not as for the reply before it. */
         sentAs: sentAs().optional(),
+        /** The fingerprint of the conversation as it was shown. */
+        shown: z.string().optional(),
       }),
   },
   /** A call beside the conversation: what it was for, and what it used. */
@@ -149,6 +160,7 @@ export const loopEvents = {
             judged: z.string().optional(),
           })
           .optional(),
+        looked: looked().optional(),
       }),
   },
   "tool.finished": {
@@ -163,7 +175,12 @@ export const loopEvents = {
         /** Refused by a gate: recorded, not run. */
         denied: z.string().optional(),
         refusal: z
-          .object({ code: z.string(), unanswered: z.boolean().optional(), rules: z.array(z.string()).optional() })
+          .object({
+            code: z.string(),
+            unanswered: z.boolean().optional(),
+            rules: z.array(z.string()).optional(),
+            looked: looked().optional(),
+          })
           .optional(),
         durationMs: z.number(),
         /** Its turn was stopped before it began, or while it ran. */

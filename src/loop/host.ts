@@ -15,7 +15,8 @@ import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
-import type { Mechanism, Outstanding, Progress } from "./seams.ts";
+import type { Outstanding } from "./outstanding.ts";
+import type { Mechanism, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
 import { transcript, transcriptIn } from "./transcript.ts";
 

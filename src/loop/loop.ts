@@ -65,9 +65,8 @@ async function round(agent: Agent): Promise<void> {
   const parts = reply.parts.map((part) => (part.type === "call" ? { ...part, id: `c${++calls}` } : part));
   // Durable with the intent of its first effect, or with the results of its reads: in any case before anything is done or asked.
   const asked = calls > turn.state.calls ? { askedAt: Date.now() } : {};
-  await turn.append([{ type: "reply.received", data: { ...reply, parts, ...asked, ...how() } }], {
-    durability: "deferred",
-  });
+  const data = { ...reply, parts, ...asked, ...how() };
+  await turn.append([{ type: "reply.received", data }], { durability: "deferred" });
   agent.modelCalls.received = lastReply(turn.state.items);
   crashPoint("reply.taken");
 }

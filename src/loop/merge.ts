@@ -2,6 +2,7 @@
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import type { Item, Reply } from "../models/model.ts";
 import { type Carried, carriedBy } from "./carry.ts";
+import type { Outstanding } from "./outstanding.ts";
 import type {
   AgentView,
   Answer,
@@ -11,10 +12,10 @@ import type {
   Grants,
   Heard,
   Input,
+  Looked,
   Mechanism,
   ModelCall,
   Note,
-  Outstanding,
   Seams,
   Tool,
   ToolOutput,
@@ -44,6 +45,8 @@ export interface Merged {
   /** Whether the agent would be given that tool. */
   offers(tool: Tool, turn: Turn): boolean;
   carry(turn: Turn, how: Parameters<ViewOptions["carry"]>[0]): Promise<Carried[]>;
+  /** By mechanism: what decisions rest on besides the ledger. */
+  settings(): Record<string, unknown>;
   announced(event: string, payload: Readonly<Record<string, unknown>>, turn: Turn): Promise<Heard>;
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
@@ -102,7 +105,7 @@ function mergeRounds(
   mechanisms: Mechanisms,
 ): Pick<
   Merged,
-  "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "offers" | "carry"
+  "input" | "intake" | "context" | "viewers" | "system" | "model" | "stop" | "tools" | "offers" | "settings" | "carry"
 > {
   const inputs = attachedAt(mechanisms, "input");
   const intakes = attachedAt(mechanisms, "intake");
@@ -145,6 +148,7 @@ function mergeRounds(
       return blocks;
     },
     carry: (turn, how) => carriedBy(mechanisms, turn, how),
+    settings: () => Object.fromEntries(mechanisms.flatMap((m) => (m.settings ? [[m.name, m.settings()]] : []))),
     model: around(attachedAt(mechanisms, "model")),
     async stop(turn, reply) {
       const notes: Note[] = [];
@@ -172,18 +176,20 @@ function mergeCalls(mechanisms: Mechanisms): Pick<Merged, "gate" | "ask" | "tool
     async gate(call) {
       let verdict: Verdict = { decision: "allow" };
       const grants: Grants = {};
+      let looked: Looked | undefined;
       try {
         for (const gate of gates) if (gate.rewrite) call = { ...call, input: await gate.rewrite(call) };
         for (const gate of gates) {
           const answer = await gate.judge?.(call);
           if (answer && "grants" in answer) Object.assign(grants, answer.grants);
+          if (answer?.looked) looked = { ...looked, ...answer.looked };
           if (answer) verdict = isStricter(answer, verdict) ? answer : withBoth(verdict, answer);
         }
       } catch (error) {
         verdict = { decision: "deny", code: "failed", reason: `a gate failed: ${messageOf(error)}` };
       }
       const given = verdict.decision !== "deny" && Object.keys(grants).length > 0;
-      return { verdict: given ? { ...verdict, grants } : verdict, input: call.input };
+      return { verdict: { ...verdict, ...(given && { grants }), ...(looked && { looked }) }, input: call.input };
     },
     async ask(call, asked) {
       try {

@@ -45,7 +45,7 @@ const isSame = (a: ModelRequest, b: ModelRequest): boolean =>
 /** Contract: what is recorded of it is that the view changed, where it did. */
 export async function buildRequest(agent: Agent, overflow: boolean): Promise<ModelRequest> {
   const { turn, seams } = agent;
-  const parts = await partsOf(agent);
+  const { settings: _, ...parts } = await partsOf(agent);
   const maxOutputTokens = Math.min(FIRST_OUTPUT_TOKENS, turn.model.limits.outputTokens);
   const unreadable = turn.state.sent?.as?.wire?.unreadable;
   const items = await seams.context(turn.state.items, turn, {

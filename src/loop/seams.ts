@@ -16,6 +16,8 @@ import type {
   WholeText,
 } from "../models/model.ts";
 import type { Carried, Carrying } from "./carry.ts";
+import type { Outside } from "./outside.ts";
+import type { Outstanding } from "./outstanding.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -280,7 +282,9 @@ export type Asked = {
   about?: string;
 };
 type Denied = { decision: "deny"; code: VerdictCode; reason: string };
-export type Verdict = { decision: "allow"; grants?: Grants } | Asked | Denied;
+/** What was seen of the disk while judging, where nobody would expect it: recorded with the call. */
+export type Looked = Readonly<Record<string, { real?: string; kind?: string; links?: number }>>;
+export type Verdict = ({ decision: "allow"; grants?: Grants } | Asked | Denied) & { looked?: Looked };
 /** `code`: who says no; default: the program around the harness. */
 export type Answer = { decision: "allow" } | { decision: "deny"; reason: string; code?: VerdictCode };
 
@@ -327,21 +331,6 @@ export interface Seams {
   stop: (turn: Turn, reply: Reply) => Promise<Note[]> | Note[];
 }
 
-/** Something of a mechanism's that is not over while the agent is idle. */
-export interface Outstanding {
-  /** One of them, in a person's words: "background job". */
-  what: string;
-  count: number;
-  /** When it gives the agent something to take in without anything being recorded (wall clock); a time that has passed: now. */
-  dueAt?: number;
-  /** A process that stays as long as there is something to wait for waits for it. */
-  keepsProcess: boolean;
-  /** Hosts advance the agent for its sake: in every turn, or only in those that it wakes for; a turn that a person's input began is theirs. */
-  hosts?: "every turn" | "woken turns";
-  /** It goes on while no process of ours does; this command shows it. */
-  seenBy?: string;
-}
-
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
 export interface Mechanism {
   name: string;
@@ -353,6 +342,12 @@ export interface Mechanism {
   required?: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: slices of every type
   fold?: MechanismSlice<any>;
+  /** What its decisions rest on besides the ledger and `outside`, as JSON: recorded when it changes. Contract: the same for a whole process; nothing secret. */
+  settings?: () => Readonly<Record<string, unknown>>;
+  /** What a replay cannot compute anew. Default: nothing. */
+  outside?: Outside;
+  /** Facts that its seams record by themselves, and not beside a note, an input or a result: a replay holds them to that. */
+  decides?: readonly string[];
   /** The pool is assembled anew each round. */
   tools?: Tool[] | ((turn: Turn) => Tool[]);
   seams?: Partial<Seams>;

@@ -8,9 +8,10 @@ import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import { noteText, withoutMarks } from "./marks.ts";
 import { resultOfError } from "./next-step.ts";
-import type { Answer, EffectOutcome, Grants, Tool, ToolOutput, ToolRun, Verdict, VerdictCode } from "./seams.ts";
+import type { EffectOutcome, Grants, Looked, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
+import { type WhyRefused, whyRefused } from "./why-refused.ts";
 
 type Facts = Omit<EventInput, "actor">[];
 
@@ -23,6 +24,7 @@ interface Ready {
   /** The tree it was judged in, and the directory. */
   root: string;
   cwd: string;
+  looked?: Looked;
 }
 
 /** What is durable with the next append. */
@@ -160,13 +162,6 @@ const together = ({ tool }: Ready): "read" | "parallel" | undefined =>
 
 type Refusal = { refused: ToolOutput; denied?: string; refusal?: WhyRefused };
 
-/** For whoever decides or advises by it; the sentence is `denied`. */
-interface WhyRefused {
-  code: VerdictCode;
-  unanswered?: boolean;
-  rules?: string[];
-}
-
 async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refusal> {
   const { turn, seams } = agent;
   const { call, started } = pending;
@@ -195,13 +190,7 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
     return { ...refuse(`Refused: ${reason}${beside}`), denied: reason, refusal };
   }
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
-  return { pending, tool, input, grants, root, cwd };
-}
-
-function whyRefused(verdict: Exclude<Verdict, { decision: "allow" }>, answer: Answer | Verdict): WhyRefused {
-  if (answer.decision !== "deny" || answer.code !== "unanswered" || verdict.decision === "deny")
-    return { code: verdict.code };
-  return { code: verdict.code, unanswered: true, ...(verdict.rules && { rules: verdict.rules }) };
+  return { pending, tool, input, grants, root, cwd, ...(verdict.looked && { looked: verdict.looked }) };
 }
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
@@ -335,7 +324,7 @@ function toRun(agent: Agent, { pending, tool, input, grants }: Ready, intent: un
   };
 }
 
-function started({ turn }: Agent, { pending, tool, input, grants }: Ready, intent: unknown): Facts[number] {
+function started({ turn }: Agent, { pending, tool, input, grants, looked }: Ready, intent: unknown): Facts[number] {
   const data: Record<string, unknown> = {
     callId: pending.call.id,
     name: tool.name,
@@ -344,6 +333,7 @@ function started({ turn }: Agent, { pending, tool, input, grants }: Ready, inten
     cwd: turn.cwd,
   };
   if (Object.keys(grants).length > 0) data.grants = grants;
+  if (looked) data.looked = looked;
   if (intent !== undefined) data.intent = intent;
   return { type: "tool.started", data };
 }

@@ -67,8 +67,8 @@ export interface AgentState {
   usageByModel: Record<string, Usage>;
   /** How many calls this agent has made: their ids are c1, c2, … */
   calls: number;
-  /** By their hashes: the system prompt and the tools that its requests carry. `as`: how the last one was sent. */
-  sent?: { system?: string; tools?: string; as?: SentAs };
+  /** By their hashes: the system prompt and the tools that its requests carry, the settings it works by. `as`: how the last one was sent. */
+  sent?: { system?: string; tools?: string; settings?: string; as?: SentAs };
   denials: { name: string; callId: string; input: unknown; reason: string }[];
 }
 
@@ -176,6 +176,7 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
         ...agent.sent,
         ...(data.system && { system: data.system.hash }),
         ...(data.tools && { tools: data.tools.hash }),
+        ...(data.settings && { settings: data.settings.hash }),
       };
       break;
     case "reply.received":

@@ -1,4 +1,4 @@
-// What `holdfast/testing` exports: the scripted model server and the suite that every store passes.
+// What `holdfast/testing` exports: the scripted model server, the suite that every store passes, the replay of recordings.
 
 export {
   type ModelServer,
@@ -9,5 +9,6 @@ export {
 export type { LoggedRequest } from "./model-server-log.ts";
 export type { ProviderName } from "./model-server-providers.ts";
 export type { Fault, Script, ScriptCall, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+export { type ReplaysOptions, replays } from "./replays.ts";
 export { type StoreUnderTest, storeConformance } from "./store-conformance.ts";
 export type { ConformanceOptions as OpenOptions, Framework } from "./store-conformance-steps.ts";

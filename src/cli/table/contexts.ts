@@ -111,9 +111,11 @@ export const CONTEXTS: Command = {
     export: verb({
       words: "CONTEXT FILE",
       help: "into one file, with checksums",
-      flags: LOOK,
+      flags: { asTest: toggle("as a recording that `replays(file)` runs, without your secrets"), ...LOOK },
       run: async (flags, words) =>
-        (await looking()).inStore(flags, (verbs, contexts) => verbs.export(contexts, flags, words)),
+        flags.asTest
+          ? (await import("../commands/replay.ts")).exportAsTest(flags, words[0], words[1])
+          : (await looking()).inStore(flags, (verbs, contexts) => verbs.export(contexts, flags, words)),
     }),
     import: verb({
       words: "FILE",

@@ -199,6 +199,23 @@ const VERSION_COMMAND: Command = {
   },
 };
 
+const REPLAY: Command = {
+  help: "what this version would have done otherwise, over what was recorded",
+  more: "Nothing is asked, run or written. Exit code 0: nothing differs; 1: something does.",
+  verbs: {
+    "": verb({
+      words: "[CONTEXT]",
+      help: "computes every decision of a context anew, and compares",
+      flags: {
+        all: toggle("every context of this project"),
+        since: text("TIME", "with --all: those in which something happened since, such as 30d"),
+        ...LOOK,
+      },
+      run: async (flags, [context]) => (await import("../commands/replay.ts")).replay(flags, context),
+    }),
+  },
+};
+
 /** In the order of help. */
 export const HOUSE_COMMANDS: Readonly<Record<string, Command>> = {
   approve: APPROVE,
@@ -207,6 +224,7 @@ export const HOUSE_COMMANDS: Readonly<Record<string, Command>> = {
   instructions: INSTRUCTIONS,
   project: PROJECT,
   trust: TRUST,
+  replay: REPLAY,
   doctor: DOCTOR,
   completion: COMPLETION,
   version: VERSION_COMMAND,

@@ -3,6 +3,7 @@ import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { knownFact } from "../../ledger/guards.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
 import { LEAD } from "../../loop/agent.ts";
@@ -41,6 +42,8 @@ export function createApprovals(opts: ApprovalsOptions = {}): Mechanism {
   return defineMechanism({
     name: "approvals",
     carry: carryApprovals,
+    outside: { facts: ["approval.answered"] },
+    decides: ["approval.asked"],
     events: approvalEvents,
     fold: approvalsSlice,
     seams: { ask: (call, asked) => ask(call, asked, opts) },
@@ -134,11 +137,13 @@ function realPath(dir: string): string {
   }
 }
 
+type AskedFact = Pick<typeof approvalEvents, "approval.asked">;
+
 async function record({ turn, call }: GateCall, question: Question, asked: Asked): Promise<ApprovalRequest> {
-  const requestId = newId("apr");
   const { reason, firm = false, rules } = asked;
-  const data = { requestId, callId: call.id, ...question, reason, firm, ...(rules && { rules }) };
-  await turn.append([{ type: "approval.asked", data }]);
+  const data = { requestId: newId("apr"), callId: call.id, ...question, reason, firm, ...(rules && { rules }) };
+  const [recorded] = await turn.append([{ type: "approval.asked", data }]);
+  const { requestId } = recorded ? knownFact<AskedFact>(recorded).data : data; // the id that the ledger has
   return stateOf(turn).requests[requestId]!;
 }
 

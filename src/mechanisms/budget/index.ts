@@ -27,6 +27,8 @@ export function createBudget({ budget = {} }: { budget?: Budget } = {}): Mechani
   return defineMechanism({
     name: "budget",
     carry: nothing,
+    settings: () => ({ ...budget }),
+    decides: ["budget.set", "budget.reserved", "budget.spent", "budget.released"],
     events: budgetEvents,
     fold: budgetSlice,
     seams: {

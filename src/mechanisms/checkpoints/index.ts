@@ -37,6 +37,9 @@ export function createAutomaticCheckpoints({ keeper }: AutomaticCheckpointsOptio
   return defineMechanism({
     name: "checkpoints",
     carry: nothing,
+    settings: () => ({ keepsFiles: keeper !== undefined }),
+    outside: { at: ["beforeEffect"], facts: ["checkpoint.kept"] },
+    decides: ["context.checkpointed"],
     fold: checkpointsSlice,
     /** The fact that they are kept becomes durable with the intent: an effect without it has not begun. */
     beforeEffect: ({ turn }) => keepOwed(turn),

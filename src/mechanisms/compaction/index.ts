@@ -18,6 +18,7 @@ export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
     carry: nothing,
+    decides: ["context.compacted", "context.summarised"],
     events: compactionEvents,
     fold: compactionSlice,
     tools: (turn) => (stateOf(turn).epochs.length > 0 ? [compactTool, recallTool] : [compactTool]),

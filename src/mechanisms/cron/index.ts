@@ -51,6 +51,7 @@ export function createCron(opts: CronOptions = {}): Mechanism {
       const rest = (count: number) => `- and ${count} more: list_crons`;
       return ["Your schedules:", ...fittingLines(lines, room(SHARE), rest)].join("\n");
     },
+    outside: { at: ["intake"], notes: ["cron"], facts: ["cron.armed", "cron.missed"] },
     events: cronEvents,
     fold: cronSlice,
     tools: createCronTools({ now: clock.now, zone }),

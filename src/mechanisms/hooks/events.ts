@@ -28,6 +28,8 @@ export const hookEvents = {
         subject: z.string().optional(),
         /** What it tells the person. */
         says: z.string().optional(),
+        /** It gave the call another input. */
+        rewrote: z.literal(true).optional(),
       }),
   },
   /** What PreToolUse hooks said about a call: it stands beside the result, whichever process has that. */

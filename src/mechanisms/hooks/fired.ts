@@ -84,6 +84,7 @@ export function factOf(
       ...(beside ? { async: true } : {}),
       ...(subject === undefined ? {} : { subject }),
       ...(answer.message === undefined ? {} : { says: answer.message }),
+      ...(answer.updatedInput === undefined ? {} : { rewrote: true }),
     },
   };
 }

@@ -73,6 +73,11 @@ export function createHooks(opts: HooksOptions): Mechanism {
   return defineMechanism({
     ...facts,
     carry: carryFirst,
+    outside: {
+      at: ["input", "intake", "gate", "ask", "tool", "stop", "start", "refused", "announced"],
+      notes: ["hook"],
+      facts: ["hook.ran", "hook.advised", "hook.stopped"],
+    },
     seams,
     async start(turn) {
       if (handlers.length === 0) {

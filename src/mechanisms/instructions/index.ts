@@ -106,6 +106,7 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
   return defineMechanism({
     name: ORIGIN,
     carry: async (turn, how) => (await import("./carry.ts")).carryRules(turn, how),
+    outside: { at: ["system", "intake"], notes: ["instructions"] },
     events: instructionsEvents,
     fold: instructionsSlice,
     seams: {

@@ -33,6 +33,7 @@ export function createJobs(opts: JobsOptions): Mechanism {
   return {
     name: "jobs",
     carry: carryJobs,
+    outside: { at: ["model", "tool", "intake", "start"], notes: ["jobs"] },
     events: jobEvents,
     fold: jobsSlice,
     tools: [createBashTool(runner), createJobOutputTool(runner), createJobKillTool(runner), createListJobsTool(runner)],

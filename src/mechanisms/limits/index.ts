@@ -13,6 +13,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
   return defineMechanism({
     name: "limits",
     carry: nothing,
+    settings: () => opts,
     seams: {
       intake: (turn) => {
         const { count, name } = repetition(turn.state.items, turn.state.turn?.from);

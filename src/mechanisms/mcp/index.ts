@@ -39,6 +39,11 @@ export function createMcp({
   return defineMechanism({
     name: "mcp",
     carry: async (turn, how) => (await import("./carry.ts")).carryServers(turn, how),
+    outside: {
+      at: ["start", "input", "intake", "system", "gate"],
+      facts: ["mcp.offered"],
+      tools: ["connect_mcp", "find_mcp_tools", "mcp__*"],
+    },
     events: mcpEvents,
     fold: mcpSlice,
     tools: (turn) => room?.tools(turn) ?? [],

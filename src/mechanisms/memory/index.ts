@@ -48,6 +48,8 @@ export function createMemory(opts: MemoryOptions | undefined): Mechanism {
   return defineMechanism({
     name: "memory",
     carry: carryMemories,
+    settings: () => ({ remembers: opts !== undefined }),
+    outside: { at: ["input"] },
     events: shownEvents,
     fold: memorySlice,
     tools: opts ? [createRememberTool(opts.open, changed), createForgetTool(opts.open, changed)] : [],

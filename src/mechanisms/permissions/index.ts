@@ -1,16 +1,16 @@
 // The gate: every call is judged by the engine against the user's policy and what is true around it.
 
-import { statSync } from "node:fs";
 import type { PermissionMode } from "../../claude-code/permission-modes.ts";
 import { isFileTool, isSearch } from "../../file-access/file-tools.ts";
 import { isKept } from "../../file-access/kept-results.ts";
-import { isInside, realPath, resolvePath } from "../../file-access/paths.ts";
+import { isInside, resolvePath } from "../../file-access/paths.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import type { Carrying } from "../../loop/carry.ts";
 import {
   defineMechanism,
   type GateCall,
   type Grants,
+  type Looked,
   type Mechanism,
   type Turn,
   type Verdict,
@@ -25,6 +25,7 @@ import { cutText } from "../../text/cut.ts";
 import { fittingLines } from "../../text/fitting.ts";
 import { splitPattern } from "../../text/glob.ts";
 import { visible } from "../../text/visible.ts";
+import { disk, type Look, lookingFor } from "./looking.ts";
 
 export interface PermissionOptions {
   policy?: Partial<Policy>;
@@ -44,6 +45,8 @@ export interface PermissionOptions {
   modesOf?: (turn: Turn) => readonly PermissionMode[];
   /** Allow rules that a person kept for the context, each about the tree that the agent works in. */
   keptRules?: (turn: Turn) => readonly string[];
+  /** How the disk is looked at for a call; default: as it is. */
+  lookFor?: (call: GateCall) => Look;
 }
 
 const NO_RULES: Policy = { mode: "default", allow: [], ask: [], deny: [] };
@@ -56,6 +59,7 @@ export function createPermissions(opts: PermissionOptions): Mechanism {
   return defineMechanism({
     name: "permissions",
     carry: carryRefusals,
+    settings: () => settingsOf(policy, opts),
     seams: { gate: { judge: (call) => judge(call, within(call.turn.root, apartFrom(call.turn)), { ...opts, trees }) } },
   });
 }
@@ -79,17 +83,22 @@ function carryRefusals(turn: Pick<Turn, "state">, { room }: Pick<Carrying, "room
 
 type Trees = { trees: Map<string, string> };
 
-async function judge(
-  { tool, input, turn }: GateCall,
-  given: Policy,
-  opts: PermissionOptions & Trees,
-): Promise<Verdict> {
+/** All that judging goes by but the ledger and the disk. */
+function settingsOf(policy: Policy, opts: PermissionOptions) {
+  const { home, additionalDirectories, readable, own, sandboxed, openNetwork, trustedTools } = opts;
+  return { policy, home, additionalDirectories, readable, own, sandboxed, openNetwork, trustedTools };
+}
+
+async function judge(gated: GateCall, given: Policy, opts: PermissionOptions & Trees): Promise<Verdict> {
+  const { tool, input, turn } = gated;
   const policy = withRules(given, opts.keptRules?.(turn) ?? [], turn);
+  const look = opts.lookFor?.(gated) ?? disk;
   for (const tree of [turn.root, opts.home, ...(opts.additionalDirectories ?? []), ...(opts.readable ?? [])]) {
-    if (!opts.trees.has(tree)) opts.trees.set(tree, realPath(tree));
+    if (!opts.trees.has(tree)) opts.trees.set(tree, look.realPath(tree));
   }
   const judged = new Map(opts.trees);
-  const world = worldOf(turn, opts, { apart: apartFrom(turn), resolve: onceResolved(judged) });
+  const looking = lookingFor(tool.name, look, judged);
+  const world = worldOf(turn, opts, { apart: apartFrom(turn), look: looking });
   const modes = new Set([policy.mode, ...(opts.modesOf?.(turn) ?? [])]);
   const call = { tool: tool.name, effect: tool.effect, input };
   const under = async (rules: Policy): Promise<Judgement[]> => {
@@ -99,18 +108,22 @@ async function judge(
   };
   const judgements = await under(policy);
   const { decision, code = "command", reason, firm } = strictest(judgements);
-  if (decision === "deny") return { decision, code, reason };
+  const looked = (): { looked?: Looked } => {
+    const seen = looking.seen();
+    return seen ? { looked: seen } : {};
+  };
+  if (decision === "deny") return { decision, code, reason, ...looked() };
   const grants: Grants = {
     ...grantedBy(judgements),
     ...(tool.name === "bash" ? readOutside(judgements) : {}),
     ...pathGrant(tool.name, input, { world, firm, judged }),
     ...(isSearch(tool.name) ? leftOut(policy, world, decision === "ask") : {}),
   };
-  if (decision === "allow") return { decision, grants };
+  if (decision === "allow") return { decision, grants, ...looked() };
   const rules: string[] = [];
   for (const rule of firm ? [] : rulesFor(call))
     if (strictest(await under(withRules(policy, [rule], turn))).decision === "allow") rules.push(rule);
-  return { decision, code, reason, firm, grants, ...(rules.length > 0 && { rules }) };
+  return { decision, code, reason, firm, grants, ...(rules.length > 0 && { rules }), ...looked() };
 }
 
 const withRules = (policy: Policy, rules: readonly string[], { root }: Turn): Policy =>
@@ -148,15 +161,6 @@ const strictest = (judgements: Judgement[]): Judgement =>
     return by > 0 || (by === 0 && one.firm && !worst.firm) ? one : worst;
   });
 
-/** Every path is resolved once for the call: what is granted is what was judged, whatever was swapped since. */
-function onceResolved(judged: Map<string, string>): (path: string) => string {
-  return (path) => {
-    const real = judged.get(path) ?? realPath(path);
-    judged.set(path, real);
-    return real;
-  };
-}
-
 /** The one path that this call names, as it was judged; granted when it is not an ordinary one of the project. */
 function pathGrant(
   tool: string,
@@ -185,45 +189,26 @@ const apartFrom = (turn: Turn): string | undefined => (turn.state.root === undef
 export function worldOf(
   turn: Pick<Turn, "root" | "cwd">,
   opts: PermissionOptions,
-  { apart, resolve = realPath }: { apart?: string | undefined; resolve?: (path: string) => string } = {},
+  { apart, look = disk }: { apart?: string | undefined; look?: Look } = {},
 ): World {
   let own: string[] | undefined;
   return {
-    root: resolve(turn.root),
+    root: look.realPath(turn.root),
     cwd: turn.cwd,
     home: opts.home,
     additionalDirectories: opts.additionalDirectories ?? [],
     readable: [...(opts.readable ?? []), ...(apart === undefined ? [] : [apart])],
-    ...(apart === undefined ? {} : { apart: realPath(apart) }),
+    ...(apart === undefined ? {} : { apart: look.realPath(apart) }),
     /** Most commands name no path that would have to be compared with these. */
     get own() {
-      own ??= (opts.own ?? []).map((place) => realPath(place));
+      own ??= (opts.own ?? []).map((place) => look.realPath(place));
       return own;
     },
     sandboxed: opts.sandboxed ?? false,
     openNetwork: opts.openNetwork ?? false,
-    realPath: resolve,
-    kind,
-    links,
+    realPath: look.realPath,
+    kind: look.kind,
+    links: look.links,
     trustedTools: opts.trustedTools ?? [],
   };
-}
-
-/** How many names a file has: one that is elsewhere too may be read or changed there. */
-function links(path: string): number {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
-  } catch {
-    return 1;
-  }
-}
-
-function kind(path: string): ReturnType<World["kind"]> {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat) return "missing";
-    return stat.isFile() ? "file" : stat.isDirectory() ? "directory" : "other";
-  } catch {
-    return "other"; // a loop of links, no right to look: not a file one may open
-  }
 }

@@ -38,6 +38,8 @@ export function createRecovery(opts: RecoveryOptions = {}): Mechanism {
   return defineMechanism({
     name: "recovery",
     carry: nothing,
+    settings: () => ({ fallbacks: policy.fallbacks.length, maxAttempts: policy.maxAttempts }),
+    decides: ["model.retried", "model.switched", "model.escalated"],
     events: recoveryEvents,
     fold: recoverySlice,
     seams: {

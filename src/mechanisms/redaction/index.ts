@@ -8,6 +8,7 @@ export function createRedaction(env: NodeJS.ProcessEnv): Mechanism {
   return defineMechanism({
     name: "redaction",
     carry: nothing,
+    outside: { at: ["tool"] },
     seams: {
       async tool(run, next) {
         if (!hide) return next(run);

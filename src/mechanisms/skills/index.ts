@@ -93,6 +93,12 @@ export function createSkills(opts: SkillsOptions | undefined): Mechanism {
   return defineMechanism({
     name: "skills",
     carry: async (turn, how) => (await import("./carry.ts")).carrySkills(turn, how),
+    outside: {
+      at: ["input", "intake", "system", "start"],
+      notes: ["skills"],
+      facts: ["skill.begun"],
+      tools: [tool.name],
+    },
     events: skillsEvents,
     fold: skillsSlice,
     tools: () => (hasSkills() ? [tool] : []),

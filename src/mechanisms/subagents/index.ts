@@ -75,6 +75,8 @@ export function createSubagents(opts: SubagentsOptions = {}): Mechanism {
 
   return defineMechanism({
     ...facts,
+    settings: () => ({ ...limits }),
+    outside: { at: ["start"], tools: ["task"] },
     tools: (turn) => {
       tool ??= createTaskTool(delegate, typesText([{ name: GENERAL, description: "", source: "built-in" }]));
       return offersSubtasks(turn, limits) ? [tool] : [];

@@ -32,6 +32,7 @@ export function createSurroundings({ tell = false }: { tell?: boolean | undefine
       const last = own(turn.slice<Said>("surroundings"), turn.agent);
       return last ? `As you were told last: ${saidOf(last)}` : "";
     },
+    outside: { at: ["input"] },
     events,
     fold: slice,
     seams: {

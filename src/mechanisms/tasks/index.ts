@@ -2,6 +2,7 @@
 
 import type { Store } from "../../ledger/store.ts";
 import type { Carrying } from "../../loop/carry.ts";
+import type { Outside } from "../../loop/outside.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import type { Board, BoardOptions } from "./board.ts";
 import { createTaskClaimTool } from "./claim-task.ts";
@@ -42,12 +43,11 @@ export interface TasksOptions {
 }
 
 export function createTasks({ board, orphanAfterMs, placeOf }: TasksOptions = {}): Mechanism {
-  const facts = {
-    name: TASKS_SLICE,
-    events: placeEvents,
-    fold: placesSlice,
-    carry: async (turn: Turn, how: Carrying) => (await import("./carry.ts")).carryTasks(turn, how),
-  }; // a past with worktrees stays readable without a board
+  const outside: Outside = { at: ["intake", "gate"], notes: ["tasks"] };
+  const settings = () => ({ hasBoard: board !== undefined });
+  const carry = async (turn: Turn, how: Carrying) => (await import("./carry.ts")).carryTasks(turn, how);
+  // A past with worktrees stays readable without a board.
+  const facts = { name: TASKS_SLICE, events: placeEvents, fold: placesSlice, carry, outside, settings };
   if (!board) return defineMechanism({ ...facts, seams: { intake: () => [], gate: { judge: () => ALLOWED } } });
   let sweptAt = 0;
   /** Where the board is looked at anyway; at most once a minute. */

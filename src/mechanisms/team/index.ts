@@ -1,15 +1,9 @@
 // The mechanism `team`: durable teammates with an inbox, who wake for what concerns them and otherwise cost nothing.
+
 import { newId } from "../../ledger/id.ts";
 import { LEAD } from "../../loop/agent.ts";
-import {
-  type AgentView,
-  defineMechanism,
-  type Mechanism,
-  type Note,
-  type Outstanding,
-  type Tool,
-  type Turn,
-} from "../../loop/seams.ts";
+import type { Outstanding } from "../../loop/outstanding.ts";
+import { type AgentView, defineMechanism, type Mechanism, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { fireHook } from "../hooks/port.ts";
 import { type Autonomy, hasTask, type TeamBoard, takeTask } from "./autonomy.ts";
 import { teamEvents } from "./events.ts";
@@ -48,6 +42,11 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
   return defineMechanism({
     name: "team",
     carry: async (turn, how) => (await import("./carry.ts")).carryTeam(turn, how),
+    settings: () => ({ offer: opts.offer, mostTeammates: opts.mostTeammates, mostAgents: opts.mostAgents }),
+    outside: {
+      notes: [`${TEAM_SLICE}/task`], // by the board
+      facts: ["team.unplaced", "team.over", "team.held", "team.idled"],
+    },
     events: teamEvents,
     fold: teamSlice,
     tools(turn) {

@@ -139,6 +139,7 @@ export function createWorktrees({ worktrees, offer, ...ports }: WorktreesOptions
     carry: carryTrees,
     fold: slice,
     events: worktreeEvents,
+    settings: () => ({ hasPlace: worktrees !== undefined, offer }),
     // What was begun is finished, also by a process that would not offer it; a call alone begins nothing.
     tools: (turn) =>
       offer ||
