@@ -8,17 +8,7 @@ import type { Content } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import { noteText, withoutMarks } from "./marks.ts";
 import { resultOfError } from "./next-step.ts";
-import type {
-  Answer,
-  EffectOutcome,
-  Grants,
-  Looked,
-  Tool,
-  ToolOutput,
-  ToolRun,
-  Verdict,
-  VerdictCode,
-} from "./seams.ts";
+import type { EffectOutcome, Grants, Looked, Tool, ToolOutput, ToolRun } from "./seams.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 import { type WhyRefused, whyRefused } from "./why-refused.ts";
