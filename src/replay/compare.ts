@@ -27,6 +27,7 @@ export interface Difference {
 const MEASURED: Readonly<Record<string, readonly string[]>> = {
   "turn.started": ["turnId"],
   "reply.received": ["askedAt"],
+  "note.added": ["withResults"], // what the process knew that wrote it: which of its requests had gone out
   "tool.finished": ["durationMs"],
   "model.retried": ["delayMs"],
   "approval.asked": ["requestId"],
@@ -37,6 +38,7 @@ const SEAM_OF: Readonly<Record<string, string>> = {
   "turn.started": "input",
   "input.taken": "input",
   "input.blocked": "input",
+  "input.answered": "input",
   "note.added": "intake",
   "request.changed": "system",
   "reply.received": "model",
