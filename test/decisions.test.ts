@@ -29,6 +29,8 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["hub/hub.ts", "reason", "how a turn ended: a code of the loop"],
   ["loop/agent.ts", "reason", "how a turn ended: a code of the loop"],
   ["loop/hosting.ts", "reason", "how a turn ended: a code of the loop"],
+  ["replay", "reason", "how a turn ended: a code of the loop"],
+  ["replay", "text", "what was recorded and what is computed are held against each other"],
   ["mechanisms/team", "reason", "how a turn ended: a code of the loop"],
 ];
 

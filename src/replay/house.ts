@@ -5,7 +5,7 @@ import { createAgentCatalogue } from "../mechanisms/agents/catalogue.ts";
 import { modesOf } from "../mechanisms/agents/index.ts";
 import type { ApprovalsState } from "../mechanisms/approvals/events.ts";
 import { createPermissions } from "../mechanisms/permissions/index.ts";
-import { recalled } from "../mechanisms/permissions/looking.ts";
+import { seenThen } from "../mechanisms/permissions/looking.ts";
 import { createTeam } from "../mechanisms/team/index.ts";
 import type { Model } from "../models/model.ts";
 import type { RecordedSettings } from "./settings.ts";
@@ -86,6 +86,6 @@ function instead(mechanism: Mechanism, by: RecordedSettings["by"], world: HouseW
     ...by.permissions,
     modesOf,
     keptRules: (turn) => turn.slice<ApprovalsState>("approvals").rules.map(({ rule }) => rule),
-    lookFor: (call) => recalled(call.tool.name, world.looked(call)),
+    lookFor: (call) => seenThen(call.tool.name, world.looked(call)),
   });
 }

@@ -52,7 +52,7 @@ export function lookingFor(
 const KINDS = ["file", "directory", "other", "missing"] as const;
 
 /** What was recorded, and else what one expects: nothing is looked at. */
-export function recalled(tool: string, looked: Looked = {}): Look {
+export function seenThen(tool: string, looked: Looked = {}): Look {
   const usual = expected(tool);
   const known = (path: string): Looked[string] => (Object.hasOwn(looked, path) ? (looked[path] ?? {}) : {});
   return {
