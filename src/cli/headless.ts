@@ -207,7 +207,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         tools: harness.toolNames(turn),
         agents,
         skills: skills.filter(({ onlyByPerson }) => !onlyByPerson).map(({ name }) => name),
-        slashCommands: skills.filter(({ onlyByModel }) => !onlyByModel).map(({ name }) => name),
+        slashCommands: ["compact", ...skills.filter(({ onlyByModel }) => !onlyByModel).map(({ name }) => name)],
         servers: work.servers,
         lead: turn,
         permissionMode: mode,

@@ -56,6 +56,11 @@ export async function openHarness(
   const spec = flags.model ?? (chosen.model && specOf(chosen.model));
   const open = (wanted: string | undefined) => openChosenModel(wanted, env, chosen.models);
   const opened = await open(spec);
+  if (flags.contextWindow !== undefined && flags.contextWindow < LEAST_WINDOW)
+    throw new HoldfastError(
+      "invalid",
+      `--context-window takes a number of tokens, ${LEAST_WINDOW} or more, such as 64000`,
+    );
   const model = flags.contextWindow === undefined ? opened : withWindow(opened, flags.contextWindow);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
   const approvals = approvalsOf(flags, screen);
@@ -117,6 +122,8 @@ export async function openHarness(
     servers: mcp.servers.map(({ name }) => name),
   };
 }
+
+const LEAST_WINDOW = 1_000;
 
 /** Those of settings first. */
 function joined(first: HookConfig, more: HookConfig): HookConfig {

@@ -6,10 +6,10 @@ import { sweepExpired } from "../contexts/sweep.ts";
 import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
-import { own } from "../ledger/own.ts";
 import { openSqliteStore } from "../ledger/sqlite/index.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
+import { modelSpec } from "../models/model-spec.ts";
 import { defaultModelSpec, openModel } from "../models/open-model.ts";
 import type { PlaceFlags } from "./flags.ts";
 import { beginsId, type IdKind, isId, isInId, isTooShort } from "./ids.ts";
@@ -78,8 +78,17 @@ export async function openChosenModel(
   windows: Readonly<Record<string, { contextWindow?: number }>> = {},
 ): Promise<Model> {
   const model = await openedModel(spec, env);
-  const contextTokens = own(windows, model.id)?.contextWindow;
+  const contextTokens = Object.entries(windows).find(([name]) => means(name, model.id))?.[1].contextWindow;
   return contextTokens === undefined ? model : withWindow(model, contextTokens);
+}
+
+/** By its whole name, or a short one such as `sonnet`. */
+function means(name: string, id: string): boolean {
+  try {
+    return name === id || modelSpec(name) === id;
+  } catch {
+    return false;
+  }
 }
 
 export const withWindow = (model: Model, contextTokens: number): Model => ({

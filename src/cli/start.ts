@@ -182,10 +182,11 @@ async function takenUpOf(
   const now = { ...placeOf(state.project), ledger: context };
   const strange = imported ? "it came in with an import" : foreignTo(given, now);
   if (strange) {
-    const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig } = start;
+    const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig, contextWindow } = start;
     const narrow: Start = {
       ...(model && !plays(model) && { model }),
       ...(fallbackModels && !fallbackModels.some(plays) && { fallbackModels }),
+      ...(contextWindow !== undefined && { contextWindow }),
       ...(deny && { deny }),
       ...(ask && { ask }),
       ...(strictMcpConfig && { strictMcpConfig }),

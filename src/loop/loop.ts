@@ -88,9 +88,11 @@ async function takeIn(agent: Agent): Promise<void> {
       blocked = result.block;
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
     } else if ("answer" in result) {
+      const answered = (text: string) => turn.append([{ type: "input.answered", data: { inputId, text } }]);
       if (result.events.length > 0) await turn.append(result.events);
-      await buildRequest(agent, false); // what the model would see now
-      await turn.append([{ type: "input.answered", data: { inputId, text: result.answer() } }]);
+      if (result.changesView)
+        await buildRequest(agent, false).catch((error) => answered("Stopped.").then(() => Promise.reject(error)));
+      await answered(result.answer());
     } else {
       const changed = result.content === content ? {} : { content: result.content };
       const taken = { type: "input.taken", data: { inputId, ...changed } };

@@ -187,8 +187,10 @@ export interface Input {
   events?: Omit<EventInput, "actor">[];
 }
 
-/** An input that is for the runtime: its facts are recorded, what the model sees is made anew, then this is what was asked for. */
+/** An input that is for the runtime: its facts are recorded, then this is what is said to it. */
 export interface AnsweredInput {
+  /** Then what the model would see now is made, before it is answered. */
+  changesView: boolean;
   answer: () => string;
   events: Omit<EventInput, "actor">[];
 }

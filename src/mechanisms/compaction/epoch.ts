@@ -11,13 +11,16 @@ import { type SheetParts, sheetOf } from "./sheet.ts";
 import type { Summaries } from "./summaries.ts";
 import { masksOf } from "./view.ts";
 
+/** What a hook said, by agent: while this process holds it. */
+export type Refusals = WeakMap<Turn, string>;
+
 /** Of what is shown beside system prompt and tools: less than that is no reason to break what is cached. */
 const WORTH_IT = 0.8;
 
 export async function beginEpoch(
   items: readonly Item[],
   turn: Turn,
-  opts: ViewOptions & { cause: Cause; summaries: Summaries },
+  opts: ViewOptions & { cause: Cause; summaries: Summaries; refusals: Refusals },
 ): Promise<void> {
   const planning = planningOf(items, turn, opts);
   const draft = draftEpoch(planning);
@@ -34,28 +37,35 @@ export async function beginEpoch(
   const { fixed } = planning.measure;
   const most = opts.cause === "window" ? WORTH_IT : 1;
   if (tokens.after - fixed >= most * (tokens.before - fixed)) return;
-  await record(turn, planned, opts.cause);
+  await record(turn, planned, opts);
 }
 
-async function record(turn: Turn, planned: PlannedEpoch, cause: Cause): Promise<void> {
+/** A hook that keeps the conversation as it is does so while it fits: then the work goes on, and is not asked about again in this process. */
+async function record(
+  turn: Turn,
+  planned: PlannedEpoch,
+  { cause, refusals }: { cause: Cause; refusals: Refusals },
+): Promise<void> {
   const focus = stateOf(turn).asked?.focus ?? null;
   const trigger = cause === "asked" ? "manual" : "auto";
   const { blocked } = await fireHook(turn, "PreCompact", { trigger, custom_instructions: focus });
   if (blocked !== undefined) {
-    if (cause === "asked")
+    refusals.set(turn, blocked);
+    if (cause !== "overflow")
       return turn.emit({ type: "status", text: `a PreCompact hook keeps the conversation as it is: ${blocked}` });
     throw new HoldfastError(
       "refused",
       `the conversation no longer fits, and a PreCompact hook keeps it as it is: ${blocked}`,
     );
   }
-  const data = { cause, ...planned };
+  refusals.delete(turn);
+  const data = { cause, ...(cause === "overflow" && { model: turn.model.id }), ...planned };
   crashPoint("compaction.planned");
   await turn.append([{ type: "context.compacted", data }]);
   crashPoint("compaction.recorded");
   turn.emit({ type: "status", text: compactedText(data), recorded: true });
   const { id, limits } = turn.model;
-  if (limits.isAssumed && cause === "window" && stateOf(turn).epochs.length === 1)
+  if (limits.isAssumed && cause !== "asked" && stateOf(turn).epochs.length === 1)
     turn.emit({ type: "status", text: assumedText(id, limits.contextTokens) });
   await fireHook(turn, "PostCompact", { trigger, compact_summary: leftOut(data) });
 }

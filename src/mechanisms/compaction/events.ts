@@ -8,7 +8,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import type { Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 
-/** The results of these calls are shown as this line from here on. By id: an id is never given twice, so that a mask can only mean what the model has seen. */
+/** The results of these calls, and what was said so (`u7`), are shown as this line from here on. By id: an id is never given twice, so that a mask can only mean what the model has seen. */
 const masks = () => z.array(z.object({ call: z.string(), line: z.string() }));
 /** Rounds, by the numbers of their replies, and the text that stands for them. */
 const segment = () => z.object({ from: z.number(), to: z.number(), text: z.string() });
@@ -37,6 +37,8 @@ export const compactionEvents = {
     schema: () =>
       z.object({
         cause: z.enum(CAUSES),
+        /** Of an overflow: the model that refused what was shown before. */
+        model: z.string().optional(),
         masks: masks(),
         snips: z.array(snip()),
         /** Stands behind that round, in place of the sheet before it. `asked`: what is being worked on, in a person's name and not in the runtime's. */
@@ -60,8 +62,9 @@ export type Compacted = z.infer<ReturnType<(typeof compactionEvents)["context.co
 
 export interface Epoch extends Pick<Compacted, "masks" | "snips" | "sheet"> {
   seq: Seq;
-  /** What was shown after it, about. */
+  /** What was shown after it, and before, about. */
   tokens?: number;
+  before?: number;
 }
 
 /** What is true of an agent now. */
@@ -75,11 +78,15 @@ export interface ViewState {
   asked?: { focus?: string };
   /** The last epoch was taken back: the next one waits as long as it can. */
   isUndone?: boolean;
+  /** What a model refused as too long, about. */
+  refused?: { model: string; tokens: number };
+  /** Something was left out at some time: `recall` stays. */
+  recalls?: boolean;
 }
 
 type Summary = Segment & { seq: Seq };
 
-interface Kept extends Omit<ViewState, "epochs"> {
+interface Kept extends Omit<ViewState, "epochs" | "recalls"> {
   /** All that ever began, of every timeline. */
   all: Epoch[];
   /** Which of them hold, and since when: a restore goes back to what held then. */
@@ -89,7 +96,7 @@ interface Kept extends Omit<ViewState, "epochs"> {
 /** By agent. */
 export type CompactionState = Record<string, Kept>;
 
-type Known = typeof compactionEvents & Pick<typeof loopEvents, "reply.received">;
+type Known = typeof compactionEvents & Pick<typeof loopEvents, "reply.received" | "input.answered" | "turn.ended">;
 
 const NONE: ViewState = { epochs: [], summaries: [] };
 const nothing = (): Kept => ({ all: [], holding: [], summaries: [] });
@@ -108,12 +115,12 @@ export function ofAgent(state: CompactionState, agent: string): ViewState {
   if (!last) return { ...now, epochs: NONE.epochs };
   const epochs = held.get(last) ?? last.epochs.flatMap((at) => all[at] ?? []);
   held.set(last, epochs);
-  return { ...now, epochs };
+  return { ...now, epochs, recalls: true };
 }
 
 export const compactionSlice: MechanismSlice<CompactionState> = {
   version: 4,
-  types: [...Object.keys(compactionEvents), "reply.received"],
+  types: [...Object.keys(compactionEvents), "reply.received", "input.answered", "turn.ended"],
   timelines: {
     // What was left out after the checkpoint is in view again, as it was.
     restored: (state, { to, from }) =>
@@ -142,6 +149,10 @@ function changed(mine: Kept, fact: ReturnType<typeof knownFact<Known>>): Kept {
       const used = input + output + cacheRead + cacheWrite;
       return { ...without(mine, "asked"), ...(used > 0 && { used }) };
     }
+    // Whatever came of it.
+    case "input.answered":
+    case "turn.ended":
+      return mine.asked ? without(mine, "asked") : mine;
     case "compaction.asked":
       return { ...mine, asked: data };
     case "context.summarised":
@@ -153,15 +164,20 @@ function changed(mine: Kept, fact: ReturnType<typeof knownFact<Known>>): Kept {
     case "context.elided":
       return begun(mine, { seq, masks: data.masks, snips: [] });
     case "context.compacted": {
-      const { masks, snips, sheet, tokens } = data;
-      return begun(mine, { seq, masks, snips, ...(sheet && { sheet }), tokens: tokens.after });
+      const { masks, snips, sheet, tokens, model } = data;
+      const refused = model === undefined ? mine.refused : { model, tokens: tokens.before };
+      return begun(
+        { ...mine, ...(refused && { refused }) },
+        { seq, masks, snips, ...(sheet && { sheet }), tokens: tokens.after, before: tokens.before },
+      );
     }
   }
 }
 
-function begun({ all, holding, summaries }: Kept, epoch: Epoch): Kept {
+function begun({ all, holding, summaries, refused }: Kept, epoch: Epoch): Kept {
   const epochs = [...(holding.at(-1)?.epochs ?? []), all.length];
-  return { all: [...all, epoch], holding: [...holding, { seq: epoch.seq, epochs }], summaries };
+  const changes = [...holding, { seq: epoch.seq, epochs }];
+  return { all: [...all, epoch], holding: changes, summaries, ...(refused && { refused }) };
 }
 
 function without<K extends keyof Kept>(mine: Kept, key: K): Omit<Kept, K> {

@@ -3,14 +3,16 @@ import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism } from "../../loop/seams.ts";
 import { command } from "./command.ts";
 import { compactTool } from "./compact.ts";
+import type { Refusals } from "./epoch.ts";
 import { compactionEvents, compactionSlice, stateOf } from "./events.ts";
 import { recallTool } from "./recall.ts";
 import type { Summaries } from "./summaries.ts";
-import { isNear, thresholdOf, tokensNow } from "./threshold.ts";
+import { isNear, thresholdOf, tokensNow, windowOf } from "./threshold.ts";
 import { viewThrough } from "./view.ts";
 
 export function compaction(): Mechanism {
   let made: Summaries | undefined;
+  const refusals: Refusals = new WeakMap();
   const summaries = async () => {
     made ??= (await import("./summaries.ts")).createSummaries();
     return made;
@@ -21,17 +23,17 @@ export function compaction(): Mechanism {
     decides: ["context.compacted", "context.summarised"],
     events: compactionEvents,
     fold: compactionSlice,
-    tools: (turn) => (stateOf(turn).epochs.length > 0 ? [compactTool, recallTool] : [compactTool]),
+    tools: (turn) => (stateOf(turn).recalls ? [compactTool, recallTool] : [compactTool]),
     seams: {
-      input: command,
+      input: (input, turn) => command(input, turn, refusals),
       async context(items, turn, opts) {
         const state = stateOf(turn);
-        const [now, begin] = [tokensNow(items, state, opts), thresholdOf(state, turn.model.limits)];
+        const [now, begin] = [tokensNow(items, state, opts), thresholdOf(state, windowOf(state, turn.model))];
         const cause = opts.overflow ? "overflow" : state.asked ? "asked" : now >= begin ? "window" : undefined;
-        if (cause) {
+        if (cause && !(cause === "window" && refusals.has(turn))) {
           const { beginEpoch } = await import("./epoch.ts");
-          await beginEpoch(items, turn, { ...opts, cause, summaries: await summaries() });
-        } else if (isNear(now, begin)) (await summaries()).prepare(items, turn, opts);
+          await beginEpoch(items, turn, { ...opts, cause, refusals, summaries: await summaries() });
+        } else if (!cause && isNear(now, begin)) (await summaries()).prepare(items, turn, opts);
         return viewThrough(items, stateOf(turn).epochs);
       },
     },

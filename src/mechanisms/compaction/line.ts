@@ -34,14 +34,19 @@ const oldLine = ({ name, content }: Result): string =>
   `[result elided: ${name}, ${readableSize(contentSize(content))}; call it again if it is needed]`;
 
 /** Items never change, and adapters remember them by identity: the one that stands for a result is made once. */
-const made = new WeakMap<Result, Map<string, Result>>();
+const made = new WeakMap<Shown, Map<string, Shown>>();
 
-export function withLine(result: Result, line: string): Result {
-  const known = made.get(result) ?? new Map<string, Result>();
-  made.set(result, known);
+type Shown = Exclude<Item, { kind: "reply" }>;
+
+/** Of what was said, pictures and documents stay. */
+export function withLine(of: Shown, line: string): Shown {
+  const known = made.get(of) ?? new Map<string, Shown>();
+  made.set(of, known);
   let item = known.get(line);
   if (!item) {
-    item = { ...result, content: [{ type: "text", text: line === "" ? oldLine(result) : line }] };
+    const text = of.kind === "result" && line === "" ? oldLine(of) : line;
+    const more = of.kind === "user" ? of.content.filter(({ type }) => type !== "text") : [];
+    item = { ...of, content: [{ type: "text", text }, ...more] };
     known.set(line, item);
   }
   return item;

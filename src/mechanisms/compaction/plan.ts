@@ -8,7 +8,7 @@ import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
 import type { Sheet } from "./sheet.ts";
 import { itemSize, type Measure } from "./size.ts";
-import { measureOf, roomOf } from "./threshold.ts";
+import { measureOf, roomOf, windowOf } from "./threshold.ts";
 import { masksOf, snipOf, viewThrough } from "./view.ts";
 
 /** Parts of the window that is left beside system prompt and tools. */
@@ -37,10 +37,10 @@ export interface Planning {
 
 export function planningOf(items: readonly Item[], turn: Turn, opts: ViewOptions & { cause: Cause }): Planning {
   const state = stateOf(turn);
-  const { limits } = turn.model;
+  const window = windowOf(state, turn.model);
   const measure = measureOf(items, state, opts);
-  const [keeps, recalls, room] = [opts.keeps(), opts.offers(recallTool), roomOf(measure, limits)];
-  return { items, state, window: limits.contextTokens, measure, cause: opts.cause, keeps, recalls, room };
+  const [keeps, recalls, room] = [opts.keeps(), opts.offers(recallTool), roomOf(measure, window)];
+  return { items, state, window, measure, cause: opts.cause, keeps, recalls, room };
 }
 
 /** What is to go. */
@@ -60,22 +60,23 @@ export function draftEpoch(planning: Planning): EpochDraft | undefined {
   const { goal, enough } = goalsOf(planning, before);
   const results = maskable(planning);
   const { masks, saved } = asMany(results.others, before - goal, measure);
-  const rounds = before - saved > enough || masks.length === 0 ? roundsToGo(planning, masks, goal) : [];
+  const wants = before - saved > enough || masks.length === 0;
+  let rounds = wants ? roundsToGo(planning, masks, { goal, kept: KEPT_ROUNDS }) : [];
+  if (overBy(planning, { masks, rounds, before }) > 0) rounds = roundsToGo(planning, masks, { goal, kept: 1 });
   if (masks.length === 0 && rounds.length === 0) masks.push(...asMany(results.kept, before - goal, measure).masks);
-  masks.push(...previewsIfFull(planning, { masks, rounds, before }));
+  masks.push(...previewsFor(planning, overBy(planning, { masks, rounds, before })));
   if (masks.length === 0 && rounds.length === 0) return undefined;
   const summarise = worthSummary(rounds, planning);
   return { masks, rounds, before, ...(summarise && { summarise }) };
 }
 
-/** What no request has carried is touched only where it fits in no other way. */
-function previewsIfFull(planning: Planning, { masks, rounds, before }: EpochDraft): Epoch["masks"] {
+/** How many tokens too many there would be still. Where that is more than none what is kept otherwise goes too. */
+function overBy(planning: Planning, { masks, rounds, before }: EpochDraft): number {
   const { items, state, window, measure, cause } = planning;
   const isLast = cause === "overflow" && masks.length === 0 && rounds.length === 0;
   const snips = rounds.map(({ n }) => ({ from: n, to: n, text: "" }));
   const left = measure.tokens(viewThrough(items, [...state.epochs, { seq: 0, masks, snips }]));
-  const most = isLast ? goalsOf(planning, before).goal : FULL * window;
-  return left <= most ? [] : previewsFor(items, left - most, measure);
+  return left - (isLast ? goalsOf(planning, before).goal : FULL * window);
 }
 
 function goalsOf({ window, measure, cause, state }: Planning, before: number): { goal: number; enough: number } {
@@ -135,7 +136,11 @@ function withItsLine(item: Result, call: CallPart | undefined, recalls: boolean)
 }
 
 /** The oldest rounds that are still shown, as many as it takes. */
-function roundsToGo({ items, state, measure }: Planning, masks: Epoch["masks"], goal: number): Round[] {
+function roundsToGo(
+  { items, state, measure }: Planning,
+  masks: Epoch["masks"],
+  { goal, kept }: { goal: number; kept: number },
+): Round[] {
   const epochs = [...state.epochs, { seq: 0, masks, snips: [] }];
   const lines = masksOf(epochs);
   const shownSize = (item: Item) => {
@@ -144,7 +149,7 @@ function roundsToGo({ items, state, measure }: Planning, masks: Epoch["masks"], 
   };
   let tokens = measure.tokens(viewThrough(items, epochs));
   const rounds: Round[] = [];
-  for (const round of shownRounds(items, state.epochs).slice(0, -KEPT_ROUNDS)) {
+  for (const round of shownRounds(items, state.epochs).slice(0, -kept)) {
     if (tokens <= goal) break;
     rounds.push(round);
     tokens -= measure.tokensOf(round.items.reduce((sum, item) => sum + shownSize(item), 0));

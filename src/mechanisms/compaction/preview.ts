@@ -1,30 +1,41 @@
-// Results of the last message that no request has room for, the largest first: their beginning and end are shown, and how to see the rest.
+// What no request has room for in any other way: its beginning and end are shown, and how to see the rest. Results of the last message first, then what was said.
+import { itemName } from "../../loop/item-names.ts";
 import { type Item, textOf } from "../../models/model.ts";
 import { cutText, cutTextTail } from "../../text/cut.ts";
-import type { Epoch } from "./events.ts";
-import type { Result } from "./line.ts";
+import type { Epoch, ViewState } from "./events.ts";
+import { roundsOf } from "./rounds.ts";
 import { itemSize, type Measure } from "./size.ts";
+import { masksOf, snipOf } from "./view.ts";
 
 const HEAD = 1_500;
 const TAIL = 500;
 
-/** Contract: only of results behind the last reply; `wanted` in tokens. */
-export function previewsFor(items: readonly Item[], wanted: number, measure: Measure): Epoch["masks"] {
-  const unseen = items
-    .slice(items.findLastIndex(({ kind }) => kind === "reply") + 1)
-    .filter((item): item is Result => item.kind === "result" && itemSize(item) > 2 * (HEAD + TAIL))
-    .sort((a, b) => itemSize(b) - itemSize(a));
+/** Contract: as many as make `over` tokens of room, the largest first. */
+export function previewsFor(
+  { items, state, measure }: { items: readonly Item[]; state: ViewState; measure: Measure },
+  over: number,
+): Epoch["masks"] {
+  if (over <= 0) return [];
+  const known = masksOf(state.epochs);
+  const { rounds, rest } = roundsOf(items);
+  const shown = rounds.filter(({ n }) => !snipOf(state.epochs, n));
+  const results = (shown.at(-1)?.items ?? []).filter(({ kind }) => kind === "result");
+  const said = [...shown.flatMap((round) => round.items), ...rest].filter((item) => item.kind === "user" && !item.note);
+  const isOpen = (item: Item) => !known.has(itemName(item)) && itemSize(item) > 2 * (HEAD + TAIL);
+  const largest = (some: Item[]) => some.filter(isOpen).sort((a, b) => itemSize(b) - itemSize(a));
   const masks: Epoch["masks"] = [];
   let saved = 0;
-  for (const item of unseen) {
-    if (saved >= wanted) break;
-    masks.push({ call: item.callId, line: previewOf(item) });
+  for (const item of [...largest(results), ...largest(said)]) {
+    if (saved >= over) break;
+    masks.push({ call: itemName(item), line: previewOf(item) });
     saved += measure.tokensOf(itemSize(item) - HEAD - TAIL);
   }
   return masks;
 }
 
-function previewOf({ callId, content }: Result): string {
-  const text = textOf(content);
-  return `${cutText(text, HEAD)}\n[… ${text.length - HEAD - TAIL} of ${text.length} characters left out, because the results of this round do not fit; recall ${callId}, by parts …]\n${cutTextTail(text, TAIL)}`;
+function previewOf(item: Item): string {
+  const text = item.kind === "reply" ? "" : textOf(item.content);
+  const why = item.kind === "result" ? "because the results of this round do not fit" : "because it does not fit";
+  const left = `${text.length - HEAD - TAIL} of ${text.length} characters left out, ${why}`;
+  return `${cutText(text, HEAD)}\n[… ${left}; recall ${itemName(item)}, by parts …]\n${cutTextTail(text, TAIL)}`;
 }

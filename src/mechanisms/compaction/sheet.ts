@@ -1,5 +1,6 @@
 // The state sheet: what must not go with the past, made once when an epoch begins. From the fold alone; no model and no keyword picks anything.
 import type { Carried } from "../../loop/carry.ts";
+import { itemName } from "../../loop/item-names.ts";
 import { noteInside, noteText, RUNTIME_ORIGINS, withoutMarks, withoutNotes, withoutSkills } from "../../loop/marks.ts";
 import type { ViewOptions } from "../../loop/seams.ts";
 import type { AgentState } from "../../loop/transcript.ts";
@@ -54,8 +55,8 @@ const ASKED = "What you are working on follows behind these notes, as it was sai
 
 async function written({ hidden, masked, items, turn, carry, window }: SheetParts): Promise<Sheet | undefined> {
   const past = hidden.flatMap((round) => round.items);
-  const gone = new Set([...past.map(refOf), ...masked]);
-  const running = runningRequest(items, turn).filter((item) => gone.has(refOf(item)));
+  const gone = new Set([...past.map(itemName), ...masked]);
+  const running = runningRequest(items, turn).filter((item) => gone.has(itemName(item)));
   const carried = await carry({ window, shows: (ref) => !gone.has(ref) });
   const others = past.filter((item) => !running.includes(item)).toReversed();
   const own = [
@@ -76,10 +77,6 @@ async function written({ hidden, masked, items, turn, carry, window }: SheetPart
 
 /** Rules come in notes of their own: from nobody else they would be followed. Of a program's mechanism the sheet says it. */
 const hasNote = ({ origin }: Carried): boolean => RUNTIME_ORIGINS.includes(origin);
-
-/** As `recall` calls it. */
-const refOf = (item: Item): string =>
-  item.kind === "result" ? item.callId : item.kind === "reply" ? `r${item.n}` : `u${item.n}`;
 
 type UserItem = Extract<Item, { kind: "user" }>;
 
@@ -118,7 +115,7 @@ function listed(head: string, items: readonly Item[], room: number): string {
   if (items.length === 0) return "";
   const texts = items.map((item) => {
     const text = wordsOf(item);
-    const name = `- (${refOf(item)}${fromOf(item)}) `;
+    const name = `- (${itemName(item)}${fromOf(item)}) `;
     const short = cutText(cutText(text, 4 * SHORT).replaceAll(/\s+/g, " "), SHORT);
     return { whole: `${name}${text}`, short: short.length === text.length ? `${name}${text}` : `${name}${short} …` };
   });
@@ -148,13 +145,13 @@ function verbatim(item: Item, room: number): string {
   if (item.kind !== "user") return "";
   const text = wholeOf(item);
   const more = item.content.some((part) => part.type !== "text")
-    ? [`[pictures or documents: recall ${refOf(item)}]`]
+    ? [`[pictures or documents: recall ${itemName(item)}]`]
     : [];
   if (text.length <= room) return [text, ...more].join("\n");
   const words = item.note ? text : withoutNotes(text).trim();
-  const beside = `[what stands beside it is left out here: recall ${refOf(item)}]`;
+  const beside = `[what stands beside it is left out here: recall ${itemName(item)}]`;
   if (words.length <= room) return [words, beside].join("\n");
   const half = Math.floor(room / 2);
-  const cut = `[… ${words.length - 2 * half} characters are left out here: recall ${refOf(item)} …]`;
+  const cut = `[… ${words.length - 2 * half} characters are left out here: recall ${itemName(item)} …]`;
   return [cutText(words, half), cut, cutTextTail(words, half)].join("\n");
 }

@@ -1,6 +1,6 @@
 // When room has to be made: by what the provider counted, and by characters where nothing was.
 import type { ViewOptions } from "../../loop/seams.ts";
-import type { Item, Limits } from "../../models/model.ts";
+import type { Item, Model } from "../../models/model.ts";
 import type { ViewState } from "./events.ts";
 import { type Measure, measureBy, totalOf } from "./size.ts";
 import { viewThrough } from "./view.ts";
@@ -12,7 +12,12 @@ const LATEST = 0.85;
 /** Of the threshold. */
 const NEAR = 0.8;
 
-export function thresholdOf({ epochs, isUndone }: ViewState, { contextTokens }: Pick<Limits, "contextTokens">): number {
+/** What a model is known to read at once: less than its limits say where it refused that. */
+export function windowOf({ refused }: ViewState, { id, limits }: Pick<Model, "id" | "limits">): number {
+  return refused?.model === id ? Math.min(limits.contextTokens, refused.tokens) : limits.contextTokens;
+}
+
+export function thresholdOf({ epochs, isUndone }: ViewState, contextTokens: number): number {
   const shown = epochs.at(-1)?.tokens ?? 0;
   const begin = isUndone ? LATEST * contextTokens : Math.max(BEGIN * contextTokens, shown + GROWN * contextTokens);
   return Math.min(LATEST * contextTokens, begin);
@@ -42,5 +47,4 @@ export function measureOf(items: readonly Item[], { used, epochs }: ViewState, o
 /** A tenth of the window for what was asked, and for what was decided: in characters. */
 const ROOM = 0.1;
 
-export const roomOf = (measure: Measure, { contextTokens }: Pick<Limits, "contextTokens">): number =>
-  (ROOM * contextTokens) / measure.tokensOf(1);
+export const roomOf = (measure: Measure, contextTokens: number): number => (ROOM * contextTokens) / measure.tokensOf(1);

@@ -1,4 +1,5 @@
 // What the model is shown: the conversation with masked results as lines, snipped rounds as their text, and the last sheet at its break.
+import { itemName } from "../../loop/item-names.ts";
 import type { Item } from "../../models/model.ts";
 import type { Epoch, Snip } from "./events.ts";
 import { withLine } from "./line.ts";
@@ -52,10 +53,9 @@ function freeze(items: readonly Item[], epochs: Epochs): Frozen {
   const masks = masksOf(epochs);
   const sheet = epochs.findLast((epoch) => epoch.sheet)?.sheet;
   const snipped = Math.max(0, ...epochs.flatMap(({ snips }) => snips.map(({ to }) => to)));
-  const { rounds } = roundsOf(items);
-  const masked = rounds.findLast((round) =>
-    round.items.some((item) => item.kind === "result" && masks.has(item.callId)),
-  );
+  const { rounds, rest } = roundsOf(items);
+  const isMasked = (item: Item) => masks.has(itemName(item));
+  const masked = rounds.findLast((round) => round.items.some(isMasked));
   const end = Math.max(snipped, sheet?.after ?? 0, masked?.n ?? 0);
   const shown: Item[] = [];
   const told = new Set<Snip>();
@@ -77,12 +77,16 @@ function freeze(items: readonly Item[], epochs: Epochs): Frozen {
     }
   }
   if (!isTold) tell();
+  // What no reply has answered yet, where it is too long.
+  const late = rest.slice(0, rest.findLastIndex(isMasked) + 1);
+  shown.push(...late.map((item) => withMask(item, masks)));
+  count += late.length;
   return { of: items, count, last: items[count - 1], shown };
 }
 
 function withMask(item: Item, masks: ReadonlyMap<string, string>): Item {
-  const line = item.kind === "result" ? masks.get(item.callId) : undefined;
-  return item.kind === "result" && line !== undefined ? withLine(item, line) : item;
+  const line = masks.get(itemName(item));
+  return line === undefined || item.kind === "reply" ? item : withLine(item, line);
 }
 
 /** What somebody asked for is not what the runtime says: it stands in no result. */

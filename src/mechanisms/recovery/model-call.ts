@@ -125,7 +125,9 @@ async function shrink(call: ModelCall, now: Progress, error: ModelError): Promis
 
 function doesNotFit({ model }: Progress, error: ModelError, how: string): ModelError {
   const advice = "start a new context, or use a model with a larger window";
-  const message = `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), ${how}: ${advice}`;
+  const { contextTokens, isAssumed } = model.limits;
+  const size = isAssumed ? "how much it reads at once is not known" : `${contextTokens} tokens`;
+  const message = `the conversation does not fit ${model.id} (${size}), ${how}: ${advice}`;
   return new ModelError("overflow", message, { status: error.status, cause: error });
 }
 
