@@ -35,7 +35,7 @@ import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
 import { promptCache } from "./mechanisms/prompt-cache/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
-import { createRedaction } from "./mechanisms/redaction/index.ts";
+import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
 import { createSkills } from "./mechanisms/skills/index.ts";
 import { createSubagents } from "./mechanisms/subagents/index.ts";
 import { createSurroundings } from "./mechanisms/surroundings/index.ts";
@@ -72,7 +72,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createWorktrees({ ...house, offer: opts.worktrees?.offer }), // tools: create_worktree keep_worktree remove_worktree, for tasks that are done apart
     createTeam({ ...opts.team, ...house }), // tools, system, intake, gate, wake: teammates, their bus, plans and shutdowns
     createFiles(), // tools: read_file write_file edit_file multi_edit glob grep
-    createJobs({ ...house, dir: opts.jobsDir, owed: opts.owedJobs }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
+    createJobs({ ...house, dir: opts.jobsDir, owed: opts.owedJobs, hide: redactor(process.env) }), // tools, model, intake, tool, wake: bash as supervised jobs, job_output job_kill list_jobs
     createCron(opts.cron), // tools, intake, wake: schedule_cron list_crons cancel_cron
     createSubagents({ isolate: house.isolate, ...opts.subagents, runner: opts.runner, catalogue: opts.catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work

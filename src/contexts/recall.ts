@@ -28,6 +28,8 @@ interface RecallFacts {
   kind: "call" | "reply" | "said";
   /** Of something said: a note of the runtime, not the words of a person or a program. */
   isNote?: boolean;
+  /** Whose words they are, where not the user's. */
+  from?: string;
   /** Of a call: its tool, and how it ended. */
   tool?: string;
   end?: RecallEnd;

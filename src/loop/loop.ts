@@ -3,9 +3,10 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { ModelError, noUsage, type Reply } from "../models/model.ts";
+import { answerInput } from "./answer-input.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
-import { asking, buildRequest } from "./model-call.ts";
+import { asking } from "./model-call.ts";
 import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
 import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
@@ -88,11 +89,7 @@ async function takeIn(agent: Agent): Promise<void> {
       blocked = result.block;
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
     } else if ("answer" in result) {
-      const answered = (text: string) => turn.append([{ type: "input.answered", data: { inputId, text } }]);
-      if (result.events.length > 0) await turn.append(result.events);
-      if (result.changesView)
-        await buildRequest(agent, false).catch((error) => answered("Stopped.").then(() => Promise.reject(error)));
-      await answered(result.answer());
+      await answerInput(agent, inputId, result);
     } else {
       const changed = result.content === content ? {} : { content: result.content };
       const taken = { type: "input.taken", data: { inputId, ...changed } };

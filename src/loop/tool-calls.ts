@@ -301,7 +301,10 @@ function permitted(output: ToolOutput): ToolOutput {
 function unmarked(output: ToolOutput): ToolOutput {
   const { content } = output;
   if (typeof content === "string") return { ...output, content: withoutMarks(content) };
-  const parts = content.map((part) => (part.type === "text" ? { ...part, text: withoutMarks(part.text) } : part));
+  // No mark is put together from two parts either.
+  const parts = content.map((part) =>
+    part.type === "text" ? { ...part, text: withoutMarks(part.text).replace(/<(?=\s*\/?\s*$)/, "<\\") } : part,
+  );
   return { ...output, content: parts };
 }
 

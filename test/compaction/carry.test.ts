@@ -12,7 +12,8 @@ import { acrossTimelines } from "../../src/loop/timelines.ts";
 import { transcript, transcriptIn } from "../../src/loop/transcript.ts";
 import { noUsage } from "../../src/models/model.ts";
 
-const WHERE = { root: "/p", jobsDir: "/nowhere/jobs" };
+const instructions = { home: "/nowhere", configHome: "/nowhere", trusted: true };
+const WHERE = { root: "/p", jobsDir: "/nowhere/jobs", instructions };
 
 test("every mechanism of the house says what of it must survive, or that nothing does, whatever it is told to do", async () => {
   const never = async () => {
@@ -184,7 +185,7 @@ test("what each of them knows, for the lead", async () => {
     tasks:
       "Tasks of the board that you have claimed and not completed (get_task says all of one):\n- task_1: Look\nFor task_1 you work in the worktree /w/one; commit there.",
     worktrees: "Worktrees that you made:\n- one in /w/one (for task_1)\n- two in /w/two (kept for review)",
-    team: "Team now: alice: waits for the review of plan_alice_1\nalice was asked to shut down (shutdown_alice_1) and has not answered.\nalice waits for your review (review_plan, request_id plan_alice_1) of a plan:\n1. Look\n2. Write",
+    team: "Team now: alice: waits for the review of plan_alice_1\nalice was asked to shut down (shutdown_alice_1) and has not answered.\nalice waits for your review (review_plan, request_id plan_alice_1) of a plan:\n  | 1. Look\n  | 2. Write",
     files: [
       "Files you know, with the beginning of their sha256 when you last saw them:",
       "- a.ts cccccccccccc written by c5, read by c3",
@@ -229,9 +230,9 @@ test("a teammate knows what it owes, what became of its plan and whether it is t
     (await after([...facts, submitted, ["agent.created", { name: "lead.c1", cwd: "/p" }]], "lead.c1")()).team,
   ]).toEqual([
     owes,
-    "Your plan plan_1 waits for its review:\nLook",
-    `${owes}\nYour plan plan_1 was rejected by lead (more tests):\nLook`,
-    "lead asks you to shut down, request s_1: over\nAnswer with answer_shutdown.\nYour plan plan_1 was approved by lead:\nLook",
+    "Your plan plan_1 waits for its review:\n  | Look",
+    `${owes}\nYour plan plan_1 was rejected by lead (more tests):\n  | Look`,
+    "lead asks you to shut down, request s_1: over\nAnswer with answer_shutdown.\nYour plan plan_1 was approved by lead:\n  | Look",
     undefined,
   ]);
 });

@@ -9,6 +9,7 @@ import { KEYS } from "../environment.ts";
 import { scratch } from "../turn.ts";
 
 const LINES = 200;
+const UNDONE = "What was left out last is in the model's view again, as far as the next request has room for it.\n";
 
 async function setUp(script: (request: ScriptRequest) => ScriptRound) {
   const server = await startModelServer({ script });
@@ -16,7 +17,10 @@ async function setUp(script: (request: ScriptRequest) => ScriptRound) {
   const [cwd, state] = [scratch(onTestFinished), scratch(onTestFinished)];
   for (let n = 0; n < 8; n++) fs.writeFileSync(path.join(cwd, `f${n}.txt`), `line of ${n}\n`.repeat(LINES));
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
-  const run = (...args: string[]) => runCli([...args, "--model", "openai-compatible/mock"], { cwd, state, env });
+  const run = (first: string | { env: Record<string, string> }, ...args: string[]) => {
+    const [words, more] = typeof first === "string" ? [[first, ...args], {}] : [args, first.env];
+    return runCli([...words, "--model", "openai-compatible/mock"], { cwd, state, env: { ...env, ...more } });
+  };
   /** Of the request, by their files: which results are shown as lines. */
   const masked = (at: number): string =>
     server
@@ -44,15 +48,14 @@ test("a person makes room and takes that back; no model is asked for it", async 
     type: "result",
     subtype: "success",
     num_turns: 0,
-    result:
-      "Room was made: 6 old tool results left out. Nothing is lost: recall brings it back, /compact undo shows it again.",
+    result: expect.stringMatching(
+      /^Room was made: 6 old tool results left out \(about [\d.]+k → [\d.]+k? tokens\)\. Nothing is lost: the agent can recall it, \/compact undo shows it again\.$/,
+    ),
   });
   expect(server.log().requests.length).toBe(asked);
   await run("-p", "-c", "what now?");
   expect(masked(-1)).toBe("f0 f1 f2 f3 f4 f5");
-  expect((await run("-p", "-c", "/compact undo")).stdout).toBe(
-    "What was left out last is in the model's view again.\n",
-  );
+  expect((await run("-p", "-c", "/compact UNDO")).stdout).toBe(UNDONE);
   await run("-p", "-c", "and now?");
   expect([masked(-1), server.log().requests.length]).toEqual(["", asked + 2]);
   const nothing = await run("-p", "-c", "/compact undo");
@@ -75,4 +78,36 @@ test("the agent makes room itself, and brings back what it needs", async () => {
   expect([masked(6), masked(7), masked(8)]).toEqual(["", "f0 f1 f2 f3 f4 f5", "f0 f1 f2 f3 f4 f5"]);
   expect(server.log().requests.at(-1)!.body.messages.at(-1).content).toContain("|line of 1\n".repeat(3));
   expect(server.log().invalid).toEqual([]);
+});
+
+test("killed while it makes room or takes that back, a command does it once, and says what it did", async () => {
+  const { server, run, masked } = await setUp(({ round }) => (round < 6 ? reads(round) : { text: "read" }));
+  await run("-p", "read them");
+  const asked = server.log().requests.length;
+  const env = { HOLDFAST_CRASH_AT: "compaction.recorded" };
+  expect((await run({ env }, "-p", "-c", "/compact")).signal).toBe("SIGKILL");
+  expect((await run("-p", "-c")).stdout).toMatch(/Room was made: 6 old tool results left out/);
+  await run("-p", "-c", "what now?");
+  expect([masked(-1), server.log().requests.length]).toEqual(["f0 f1 f2 f3 f4 f5", asked + 1]);
+  expect((await run("-p", "-c", "/compact")).stdout).toMatch(/^Room was made: \d old rounds left out/);
+  const nothing = "There is nothing to leave out yet: what the model sees stays as it is.\n";
+  expect((await run("-p", "-c", "/compact")).stdout).toBe(nothing);
+  // One that is over asks for nothing any more: the next one does what it says, and once.
+  const killed = await run({ env: { HOLDFAST_CRASH_AT: "append.committed:3" } }, "-p", "-c", "/compact undo");
+  expect(killed.signal).toBe("SIGKILL");
+  await run("-p", "-c");
+  await run("-p", "-c", "and now?");
+  expect(masked(-1)).toBe("f0 f1 f2 f3 f4 f5");
+});
+
+test("a hook that keeps the conversation as it is is named, and the request is over; before the end of the window the work goes on", async () => {
+  const { run, masked } = await setUp(({ round }) =>
+    round < 6 ? { ...reads(round), usage: { input: 20_000 } } : { text: "read" },
+  );
+  const hooks = { PreCompact: [{ hooks: [{ type: "command", command: "echo not now >&2; exit 2" }] }] };
+  const settings = ["--settings", JSON.stringify({ hooks })];
+  const first = await run("-p", "read them", "--context-window", "32000", ...settings);
+  expect([first.code, first.stdout, masked(-1)]).toEqual([0, "read\n", ""]);
+  const asked = await run("-p", "-c", "/compact", ...settings);
+  expect(asked.stdout).toBe("A PreCompact hook keeps the conversation as it is: not now\n");
 });

@@ -16,11 +16,13 @@ export async function command(input: Input, turn: Turn, refusals: Refusals): Pro
 }
 
 function compact(turn: Turn, focus: string | undefined, refusals: Refusals): AnsweredInput {
-  const before = stateOf(turn).epochs.at(-1);
+  const { asked, epochs } = stateOf(turn);
+  // A process that is gone asked for it, and may have done it.
+  const before = asked?.isDone ? undefined : epochs.at(-1);
   refusals.delete(turn);
   return {
-    changesView: true,
-    events: [{ type: "compaction.asked", data: { ...(focus !== undefined && { focus }) } }],
+    changesView: !asked?.isDone,
+    events: asked ? [] : [{ type: "compaction.asked", data: { ...(focus !== undefined && { focus }) } }],
     answer: () => {
       const last = stateOf(turn).epochs.at(-1);
       const refusal = refusals.get(turn);

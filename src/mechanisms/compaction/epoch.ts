@@ -16,6 +16,8 @@ export type Refusals = WeakMap<Turn, string>;
 
 /** Of what is shown beside system prompt and tools: less than that is no reason to break what is cached. */
 const WORTH_IT = 0.8;
+/** Of the window. */
+const LEAST_ROOM = 0.03;
 
 export async function beginEpoch(
   items: readonly Item[],
@@ -35,8 +37,9 @@ export async function beginEpoch(
   const planned = await epochOf(draft, planning, { summary, sheet });
   const { tokens } = planned;
   const { fixed } = planning.measure;
-  const most = opts.cause === "window" ? WORTH_IT : 1;
-  if (tokens.after - fixed >= most * (tokens.before - fixed)) return;
+  const isSmall = tokens.before - tokens.after < LEAST_ROOM * planning.window;
+  if (opts.cause === "window" && (isSmall || tokens.after - fixed >= WORTH_IT * (tokens.before - fixed))) return;
+  if (tokens.after >= tokens.before) return;
   await record(turn, planned, opts);
 }
 

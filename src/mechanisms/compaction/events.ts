@@ -75,7 +75,8 @@ export interface ViewState {
   summaries: Summary[];
   /** What the last call read and wrote; not there before a first one, and none since the view changed. */
   used?: number;
-  asked?: { focus?: string };
+  /** `isDone`: room was made for it, and nobody was told yet. */
+  asked?: { focus?: string; isDone?: true };
   /** The last epoch was taken back: the next one waits as long as it can. */
   isUndone?: boolean;
   /** What a model refused as too long, about. */
@@ -166,18 +167,20 @@ function changed(mine: Kept, fact: ReturnType<typeof knownFact<Known>>): Kept {
     case "context.compacted": {
       const { masks, snips, sheet, tokens, model } = data;
       const refused = model === undefined ? mine.refused : { model, tokens: tokens.before };
+      const asked = mine.asked && { ...mine.asked, isDone: true as const };
       return begun(
-        { ...mine, ...(refused && { refused }) },
+        { ...mine, ...(asked && { asked }), ...(refused && { refused }) },
         { seq, masks, snips, ...(sheet && { sheet }), tokens: tokens.after, before: tokens.before },
       );
     }
   }
 }
 
-function begun({ all, holding, summaries, refused }: Kept, epoch: Epoch): Kept {
+function begun({ all, holding, summaries, refused, asked }: Kept, epoch: Epoch): Kept {
   const epochs = [...(holding.at(-1)?.epochs ?? []), all.length];
   const changes = [...holding, { seq: epoch.seq, epochs }];
-  return { all: [...all, epoch], holding: changes, summaries, ...(refused && { refused }) };
+  const kept = { ...(refused && { refused }), ...(asked && { asked }) };
+  return { all: [...all, epoch], holding: changes, summaries, ...kept };
 }
 
 function without<K extends keyof Kept>(mine: Kept, key: K): Omit<Kept, K> {

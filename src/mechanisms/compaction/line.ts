@@ -1,4 +1,5 @@
 // The line that stands for a result: what was called, how that ended, its size, and how to see it again.
+import { withoutMarks } from "../../loop/marks.ts";
 import type { CallPart, Content, Item } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
 
@@ -23,7 +24,8 @@ function about(call: CallPart | undefined): string {
   if (typeof input !== "object" || input === null) return "";
   const fields = new Map(Object.entries(input));
   const telling = TELLING.map((key) => fields.get(key)).find((value) => typeof value === "string");
-  return telling === undefined ? "" : ` ${JSON.stringify(cutText(telling.replaceAll(/\s+/g, " "), LONGEST_ABOUT))}`;
+  if (telling === undefined) return "";
+  return ` ${JSON.stringify(cutText(withoutMarks(telling.replaceAll(/\s+/g, " ")), LONGEST_ABOUT))}`;
 }
 
 const textIn = (content: readonly Content[]): string =>

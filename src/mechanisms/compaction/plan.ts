@@ -8,7 +8,7 @@ import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
 import type { Sheet } from "./sheet.ts";
 import { itemSize, type Measure } from "./size.ts";
-import { measureOf, roomOf, windowOf } from "./threshold.ts";
+import { measureOf, roomOf } from "./threshold.ts";
 import { masksOf, snipOf, viewThrough } from "./view.ts";
 
 /** Parts of the window that is left beside system prompt and tools. */
@@ -37,7 +37,7 @@ export interface Planning {
 
 export function planningOf(items: readonly Item[], turn: Turn, opts: ViewOptions & { cause: Cause }): Planning {
   const state = stateOf(turn);
-  const window = windowOf(state, turn.model);
+  const window = turn.model.limits.contextTokens;
   const measure = measureOf(items, state, opts);
   const [keeps, recalls, room] = [opts.keeps(), opts.offers(recallTool), roomOf(measure, window)];
   return { items, state, window, measure, cause: opts.cause, keeps, recalls, room };
@@ -66,7 +66,8 @@ export function draftEpoch(planning: Planning): EpochDraft | undefined {
   if (masks.length === 0 && rounds.length === 0) masks.push(...asMany(results.kept, before - goal, measure).masks);
   masks.push(...previewsFor(planning, overBy(planning, { masks, rounds, before })));
   if (masks.length === 0 && rounds.length === 0) return undefined;
-  const summarise = worthSummary(rounds, planning);
+  const fits = planning.cause !== "overflow" && before <= FULL * planning.window;
+  const summarise = fits ? worthSummary(rounds, planning) : undefined; // else there is no room to ask
   return { masks, rounds, before, ...(summarise && { summarise }) };
 }
 
@@ -161,8 +162,7 @@ const shownRounds = (items: readonly Item[], epochs: ViewState["epochs"]): Round
   roundsOf(items).rounds.filter(({ n }) => !snipOf(epochs, n));
 
 /** Those at the end of which nothing was left out before: the model sees what they were, and what is said of them is from that. */
-function worthSummary(rounds: readonly Round[], { state, room, cause }: Planning): EpochDraft["summarise"] {
-  if (cause === "overflow") return undefined; // there is no room to ask
+function worthSummary(rounds: readonly Round[], { state, room }: Planning): EpochDraft["summarise"] {
   const masked = masksOf(state.epochs);
   const isMasked = ({ items }: Round) => items.some((item) => item.kind === "result" && masked.has(item.callId));
   const fresh = rounds.slice(rounds.findLastIndex(isMasked) + 1);

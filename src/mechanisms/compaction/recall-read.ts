@@ -57,7 +57,14 @@ function factsOf(
 ): Facts {
   const of = { agent, ref: itemName(item), isAbandoned };
   if (item.kind === "reply") return { ...of, kind: "reply", since: [] };
-  if (item.kind === "user") return { ...of, kind: "said", ...(item.note && { isNote: true }), since: [] };
+  if (item.kind === "user")
+    return {
+      ...of,
+      kind: "said",
+      ...(item.note && { isNote: true }),
+      ...(item.from && { from: item.from }),
+      since: [],
+    };
   const since = sinceThen(timelines, { item, call }, state.root);
   return { ...of, kind: "call", tool: item.name, end: recallEndOf(item), since };
 }

@@ -9,7 +9,7 @@ export function splitRef(ref: string): { agent?: string; ref: string } {
 }
 
 type Reader = { agent: string };
-type Of = Pick<Recalled, "agent" | "ref" | "kind" | "isNote" | "tool" | "end" | "since" | "isAbandoned">;
+type Of = Pick<Recalled, "agent" | "ref" | "kind" | "isNote" | "from" | "tool" | "end" | "since" | "isAbandoned">;
 
 export function shownPart(part: Recalled, reader: Reader): Content[] {
   const facts = [whatOf(part), ...fate(part), ...linesOf(part)];
@@ -26,9 +26,10 @@ export function shownPart(part: Recalled, reader: Reader): Content[] {
 
 const nameFor = ({ agent, ref }: Of, reader: Reader): string => (agent === reader.agent ? ref : `${agent}/${ref}`);
 
-function whatOf({ kind, isNote, tool, end }: Of): string {
+function whatOf({ kind, isNote, from, tool, end }: Of): string {
   if (kind === "reply") return "a reply";
-  if (kind === "said") return isNote ? "a note of the harness" : "said to it";
+  if (kind === "said")
+    return from === undefined ? (isNote ? "a note of the harness" : "said to it") : `said to it by ${from}`;
   return end ? `${tool}, ${endText(end)}` : (tool ?? "a call");
 }
 

@@ -56,7 +56,7 @@ const ASKED = "What you are working on follows behind these notes, as it was sai
 async function written({ hidden, masked, items, turn, carry, window }: SheetParts): Promise<Sheet | undefined> {
   const past = hidden.flatMap((round) => round.items);
   const gone = new Set([...past.map(itemName), ...masked]);
-  const running = runningRequest(items, turn).filter((item) => gone.has(itemName(item)));
+  const running = runningRequest(items, turn).filter((item) => past.includes(item));
   const carried = await carry({ window, shows: (ref) => !gone.has(ref) });
   const others = past.filter((item) => !running.includes(item)).toReversed();
   const own = [
@@ -68,9 +68,14 @@ async function written({ hidden, masked, items, turn, carry, window }: SheetPart
   ].filter((part) => part !== "");
   const notes = carried.filter(hasNote).map(({ origin, text }) => noteText(origin, withoutMarks(text)));
   if (own.length === 0 && notes.length === 0) return undefined;
-  const asked = running.map((item) => verbatim(item, (RUNNING * window) / running.length));
+  const wordsOfRunning = (isNote: boolean) =>
+    running
+      .filter((item) => (item.kind === "user" && item.note === true) === isNote)
+      .map((item) => verbatim(item, (RUNNING * window) / running.length));
+  const asked = wordsOfRunning(false); // with the weight of who said it; what notes say has that of notes
+  const sheet = noteText("compaction", withoutMarks([HEAD, ...own].join("\n\n")));
   return {
-    text: [noteText("compaction", withoutMarks([HEAD, ...own].join("\n\n"))), ...notes].join("\n\n"),
+    text: [sheet, ...notes, ...wordsOfRunning(true)].join("\n\n"),
     ...(asked.length > 0 && { asked: asked.join("\n\n") }),
   };
 }
@@ -97,14 +102,14 @@ const PASSING = new Set(["answer-schema", "compaction", "instructions", "recover
 const isLasting = (item: Item): boolean =>
   item.kind === "user" && item.note === true && !isRequest(item) && !PASSING.has(item.from ?? "compaction");
 
-/** What is being worked on: what was said in this turn; where nobody said anything, what began it, behind what was said last. */
+/** What is being worked on: what was said in this turn; where nobody said anything, the notes that began it. */
 function runningRequest(items: readonly Item[], turn: SheetParts["turn"]): Item[] {
-  const own = turn ? items.slice(turn.from) : [];
+  if (!turn) return items.filter((item) => item.kind === "user" && !item.note).slice(-1);
+  const own = items.slice(turn.from);
   const asked = own.filter((item) => item.kind === "user" && !item.note);
   if (asked.length > 0) return asked;
-  const last = items.findLast((item) => item.kind === "user" && !item.note);
   const begun = own.findIndex((item) => item.kind !== "user");
-  return [...(last ? [last] : []), ...own.slice(0, begun < 0 ? own.length : begun)];
+  return own.slice(0, begun < 0 ? own.length : begun);
 }
 
 /** Of what does not fit whole. */
@@ -117,11 +122,17 @@ function listed(head: string, items: readonly Item[], room: number): string {
     const text = wordsOf(item);
     const name = `- (${itemName(item)}${fromOf(item)}) `;
     const short = cutText(cutText(text, 4 * SHORT).replaceAll(/\s+/g, " "), SHORT);
-    return { whole: `${name}${text}`, short: short.length === text.length ? `${name}${text}` : `${name}${short} …` };
+    return {
+      whole: `${name}${quoted(text)}`,
+      short: short.length === text.length ? `${name}${text}` : `${name}${short} …`,
+    };
   });
   const rest = (count: number) => `- and ${counted(count, "older one")}: recall finds them by words`;
   return [head, ...fittingTexts(texts, room, rest)].join("\n");
 }
+
+/** What somebody said cannot look like a line or a part of the sheet. */
+const quoted = (text: string): string => text.replaceAll("\n", "\n  | ");
 
 const fromOf = (item: Item): string =>
   item.kind !== "user" || item.from === undefined ? "" : `, from ${item.from}${isPeer(item) ? ", another agent" : ""}`;

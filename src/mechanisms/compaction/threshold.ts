@@ -12,15 +12,16 @@ const LATEST = 0.85;
 /** Of the threshold. */
 const NEAR = 0.8;
 
-/** What a model is known to read at once: less than its limits say where it refused that. */
-export function windowOf({ refused }: ViewState, { id, limits }: Pick<Model, "id" | "limits">): number {
-  return refused?.model === id ? Math.min(limits.contextTokens, refused.tokens) : limits.contextTokens;
-}
-
-export function thresholdOf({ epochs, isUndone }: ViewState, contextTokens: number): number {
+export function thresholdOf(
+  { epochs, isUndone, refused }: ViewState,
+  { id, limits }: Pick<Model, "id" | "limits">,
+): number {
+  const window = limits.contextTokens;
   const shown = epochs.at(-1)?.tokens ?? 0;
-  const begin = isUndone ? LATEST * contextTokens : Math.max(BEGIN * contextTokens, shown + GROWN * contextTokens);
-  return Math.min(LATEST * contextTokens, begin);
+  const begin = isUndone ? LATEST * window : Math.max(BEGIN * window, shown + GROWN * window);
+  // Before it comes to what the model refused.
+  const most = refused?.model === id ? Math.min(window, refused.tokens) : window;
+  return Math.min(LATEST * most, begin);
 }
 
 export const isNear = (tokens: number, threshold: number): boolean => tokens >= NEAR * threshold;

@@ -56,7 +56,9 @@ function freeze(items: readonly Item[], epochs: Epochs): Frozen {
   const { rounds, rest } = roundsOf(items);
   const isMasked = (item: Item) => masks.has(itemName(item));
   const masked = rounds.findLast((round) => round.items.some(isMasked));
-  const end = Math.max(snipped, sheet?.after ?? 0, masked?.n ?? 0);
+  // What no reply has answered yet, where it is too long.
+  const late = rest.slice(0, rest.findLastIndex(isMasked) + 1);
+  const end = late.length > 0 ? Number.POSITIVE_INFINITY : Math.max(snipped, sheet?.after ?? 0, masked?.n ?? 0);
   const shown: Item[] = [];
   const told = new Set<Snip>();
   let count = 0;
@@ -77,8 +79,6 @@ function freeze(items: readonly Item[], epochs: Epochs): Frozen {
     }
   }
   if (!isTold) tell();
-  // What no reply has answered yet, where it is too long.
-  const late = rest.slice(0, rest.findLastIndex(isMasked) + 1);
   shown.push(...late.map((item) => withMask(item, masks)));
   count += late.length;
   return { of: items, count, last: items[count - 1], shown };

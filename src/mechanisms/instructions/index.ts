@@ -105,7 +105,8 @@ export function createInstructions(opts: InstructionsOptions | undefined): Mecha
 
   return defineMechanism({
     name: ORIGIN,
-    carry: async (turn, how) => (await import("./carry.ts")).carryRules(turn, how),
+    // Rules of a project that is trusted no more are not said anew.
+    carry: async (turn, how) => (opts?.trusted ? (await import("./carry.ts")).carryRules(turn, how) : ""),
     outside: { at: ["system", "intake"], notes: ["instructions"] },
     events: instructionsEvents,
     fold: instructionsSlice,

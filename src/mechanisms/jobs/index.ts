@@ -25,6 +25,8 @@ const THINKING_MS = 100;
 export interface JobsOptions extends RunnerOptions {
   /** Without it the directories of old jobs stay. */
   owed?: OwedJobs;
+  /** Hides known secrets in what a job printed: the note of its end is no result of a tool. */
+  hide?: ((text: string) => string) | undefined;
 }
 
 export function createJobs(opts: JobsOptions): Mechanism {
@@ -82,7 +84,7 @@ export function createJobs(opts: JobsOptions): Mechanism {
           if (!end) continue;
           if (end.status === "unknown") await killLeftovers(attempt);
           const taken = takenFrom(opts.dir, attempt.slice(opts.dir.length + 1));
-          notes.push(notification(job, end, { ...jobOutput(attempt), taken }));
+          notes.push(notification(job, end, { ...hidden(jobOutput(attempt), opts.hide), taken }));
         }
         return notes;
       },
@@ -140,6 +142,9 @@ function endOf(attempt: string, job: RunningJob): JobEnd | undefined {
   const lost = !meta || job.boot !== bootId() || Date.now() - meta.startedAt > START_WITHIN_MS;
   return lost ? { status: "unknown", durationMs: 0 } : undefined;
 }
+
+const hidden = (output: ReturnType<typeof jobOutput>, hide: JobsOptions["hide"]) =>
+  hide ? { ...output, text: hide(output.text) } : output;
 
 interface Said extends ReturnType<typeof jobOutput> {
   taken?: ReturnType<typeof takenFrom>;

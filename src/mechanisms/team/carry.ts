@@ -54,4 +54,7 @@ function planText({ requestId, plan, status, reviewedBy, feedback = "" }: Teamma
   return withPlan(`Your plan ${requestId} ${how}${feedback === "" ? "" : ` (${visible(feedback)})`}`, plan);
 }
 
-const withPlan = (head: string, plan: string): Text => ({ whole: `${head}:\n${plan}`, short: `${head}.` });
+const withPlan = (head: string, plan: string): Text => ({
+  whole: `${head}:\n  | ${plan.replaceAll("\n", "\n  | ")}`,
+  short: `${head}.`,
+});
