@@ -110,12 +110,12 @@ function ended(
   return { kind: "error", error: new ModelError(errorKind(kind, "invalid"), message) };
 }
 
-/** The words that the summary was made of, as far as it shows them. */
+/** The words that were recorded of it. */
 function aside(standing: Standing, { data }: FactOf<"reply.aside">): Reply {
   for (const event of ahead(standing)) {
     const next = fact(event);
     if (next.type !== "context.summarised") continue;
-    const words = next.data.text.split("\n").slice(2, -1).join("\n"); // what stands around them is written anew
+    const words = next.data.text;
     return {
       model: data.model,
       usage: data.usage,

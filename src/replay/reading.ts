@@ -75,7 +75,8 @@ export function heldSince(recording: Recording, { actor, seq }: StoredEvent): nu
 export function hasInputs(player: Player, state: State): boolean {
   for (const event of ahead(player)) {
     if (event.type === "context.checkpointed") continue;
-    if (!isFact(event, "input.taken") && !isFact(event, "input.blocked")) return true;
+    const isInput = isFact(event, "input.taken") || isFact(event, "input.blocked") || isFact(event, "input.answered");
+    if (!isInput) return true;
     const { inputId } = event.data;
     return transcriptIn(state).agents[player.agent]?.queue.some((one) => one.inputId === inputId) ?? true;
   }

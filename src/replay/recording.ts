@@ -15,6 +15,7 @@ const OF_LOOP: readonly string[] = [
   "turn.started",
   "input.taken",
   "input.blocked",
+  "input.answered",
   "note.added",
   "request.changed",
   "reply.received",

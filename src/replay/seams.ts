@@ -97,7 +97,8 @@ export function createSeams({ mechanisms, settings }: House, played: Played): Me
     stop: async (turn, reply) => {
       const next = nextOf(played);
       // Who spoke before the turn could end was heard: wait until they have spoken.
-      if (next && ["input.taken", "input.blocked", "context.checkpointed"].includes(next.type)) await untilOwn(played);
+      if (next && ["input.taken", "input.blocked", "input.answered", "context.checkpointed"].includes(next.type))
+        await untilOwn(played);
       return notes("stop", turn, reply);
     },
     start: (turn) => {
@@ -170,7 +171,9 @@ async function taken(
   { input, turn }: { input: Parameters<Merged["input"]>[0]; turn: Turn },
 ): ReturnType<Merged["input"]> {
   const own = await base.input(input, turn);
+  if ("answer" in own) return own;
   for (const event of ahead(played)) {
+    if (isFact(event, "input.answered")) return own;
     if (isFact(event, "input.blocked")) return { block: event.data.reason };
     if (isFact(event, "input.taken")) {
       const changed = event.data.content;
@@ -216,6 +219,7 @@ interface RecordedNote extends Note {
 const BEFORE_NOTES = new Set([
   "turn.started",
   "input.blocked",
+  "input.answered",
   "input.taken",
   "context.checkpointed",
   "request.changed",

@@ -55,11 +55,13 @@ const wordsOf = (command: string): string[] =>
   [...command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replace(/["']/g, ""));
 
 async function run(command: string): Promise<string[]> {
-  const { code, stderr } =
+  const { code, stdout, stderr } =
     isPrompt(command) || needsShell(command)
       ? await runProgram("bash", ["-c", command], { ...place, env: { ...place.env, PATH: place.path } })
       : await here(wordsOf(command).slice(1), place);
-  return code === codeOf(command) ? [] : [`${command}\n  exit code ${code}: ${stderr.trim().slice(-300)}`];
+  return code === codeOf(command)
+    ? []
+    : [`${command}\n  exit code ${code}: ${`${stdout}\n${stderr}`.trim().slice(-600)}`];
 }
 
 test("works as printed", async () => {

@@ -270,6 +270,7 @@ describe("in-process hooks", () => {
         outcome: "ok",
         callId: "c1",
         subject: "Bash",
+        rewrote: true,
       },
       {
         event: "PreToolUse",

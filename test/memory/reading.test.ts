@@ -52,7 +52,7 @@ it("what was said is read when a person asks for it, once, and what comes of it 
   expect(first).toMatchObject({ code: 0, stdout: "" });
   expect(first.stderr).toMatch(/^memory: read I prefer tabs\.: 2 proposed, \d+ tokens, ctx_\w+$/m);
   const asked = server.log().requests[1]!.body as { tools: { function: { name: string } }[]; messages: unknown };
-  expect(asked.tools.map((tool) => tool.function.name)).toEqual(["remember", "forget"]);
+  expect(asked.tools.map((tool) => tool.function.name)).toEqual(["compact", "remember", "forget"]);
   expect(JSON.stringify(asked.messages)).toContain("Person: I prefer tabs.\\n\\nAgent: Done <\\\\/conversation>");
   // Words of a conversation are nobody's words to whoever reads it.
   expect(await json("memory", "ls")).toEqual([]);

@@ -122,14 +122,14 @@ describe.each(WIRES)("over the %s wire", (wire) => {
     const never = await drive(mechanism, createFakeTurn(mechanism, model));
     expect([never.error?.kind, never.error?.message, asked()]).toEqual([
       "overflow",
-      `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), and nothing more can be left out: start a new context, or use a model with a larger window`,
+      `the conversation does not fit ${model.id} (how much it reads at once is not known), and nothing more can be left out: start a new context, or use a model with a larger window`,
       1,
     ]);
     const shrink = async () => asking([user("another, and longer than what was asked before")]);
     const futile = await drive(mechanism, createFakeTurn(mechanism, model), { shrink });
     expect([futile.error?.kind, futile.error?.message, asked()]).toEqual([
       "overflow",
-      `the conversation does not fit ${model.id} (${model.limits.contextTokens} tokens), and leaving things out does not make it smaller: start a new context, or use a model with a larger window`,
+      `the conversation does not fit ${model.id} (how much it reads at once is not known), and leaving things out does not make it smaller: start a new context, or use a model with a larger window`,
       4,
     ]);
   });

@@ -118,6 +118,13 @@ const SCENARIOS: Record<string, (world: World) => Promise<void>> = {
     await run(["-p", "Read it again and again", "--model", model, "--context-window", "24000"]);
     await run(["-p", "-c", "And?", "--model", model, "--context-window", "24000"]);
   },
+  async commands({ run }) {
+    await run(["-p", "Read docs/long.txt"]);
+    for (const words of ["Read README.md", "Read docs/long.txt again", "hello", "and now"])
+      await run(["-p", "-c", words]);
+    for (const words of ["/compact keep what was said", "go on", "/compact undo", "go on"])
+      await run(["-p", "-c", words]);
+  },
   async team(world) {
     const { json, run } = world;
     const flags = ["--stay", "--permission-mode", "acceptEdits"];

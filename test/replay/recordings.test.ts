@@ -11,6 +11,7 @@ const names = fs.globSync("*.jsonl", { cwd: recordings }).sort();
 test("there is a recording of each kind of run, and a list of expected differences beside it", () => {
   expect(names.map((name) => path.basename(name, ".jsonl"))).toEqual([
     "command-killed",
+    "commands",
     "compaction",
     "edits-and-denials",
     "job-killed",

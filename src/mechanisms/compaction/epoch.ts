@@ -5,7 +5,7 @@ import type { Turn, ViewOptions } from "../../loop/seams.ts";
 import type { Item } from "../../models/model.ts";
 import { fireHook } from "../hooks/port.ts";
 import { type Cause, stateOf } from "./events.ts";
-import { draftEpoch, epochOf, type PlannedEpoch, planningOf } from "./plan.ts";
+import { draftEpoch, epochOf, type PlannedEpoch, type Planning, planningOf } from "./plan.ts";
 import { assumedText, compactedText, leftOut } from "./says.ts";
 import { type SheetParts, sheetOf } from "./sheet.ts";
 import type { Summaries } from "./summaries.ts";
@@ -27,20 +27,23 @@ export async function beginEpoch(
   const planning = planningOf(items, turn, opts);
   const draft = draftEpoch(planning);
   if (!draft) return;
-  const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
   const masked = [...masksOf(planning.state.epochs).keys(), ...draft.masks.map(({ call }) => call)];
   const sheet = (hidden: SheetParts["hidden"]) =>
     sheetOf({
       ...{ hidden, masked, items, turn: turn.state.turn, carry: opts.carry },
       window: planning.window / planning.measure.tokensOf(1),
     });
-  const planned = await epochOf(draft, planning, { summary, sheet });
-  const { tokens } = planned;
-  const { fixed } = planning.measure;
-  const isSmall = tokens.before - tokens.after < LEAST_ROOM * planning.window;
-  if (opts.cause === "window" && (isSmall || tokens.after - fixed >= WORTH_IT * (tokens.before - fixed))) return;
-  if (tokens.after >= tokens.before) return;
-  await record(turn, planned, opts);
+  const bare = await epochOf(draft, planning, { summary: undefined, sheet });
+  if (!isWorthIt(bare, planning)) return;
+  const summary = draft.summarise && (await opts.summaries.of(draft.summarise, turn, opts));
+  const planned = summary ? await epochOf(draft, planning, { summary, sheet }) : bare;
+  if (isWorthIt(planned, planning)) await record(turn, planned, opts);
+}
+
+function isWorthIt({ tokens }: PlannedEpoch, { measure: { fixed }, window, cause }: Planning): boolean {
+  if (cause !== "window") return tokens.after < tokens.before;
+  const saved = tokens.before - tokens.after;
+  return saved >= LEAST_ROOM * window && tokens.after - fixed < WORTH_IT * (tokens.before - fixed);
 }
 
 /** A hook that keeps the conversation as it is does so while it fits: then the work goes on, and is not asked about again in this process. */

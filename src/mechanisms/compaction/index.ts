@@ -23,7 +23,7 @@ export function compaction(): Mechanism {
   return defineMechanism({
     name: "compaction",
     carry: nothing,
-    decides: ["context.compacted", "context.summarised"],
+    decides: ["context.compacted", "context.uncompacted", "context.summarised", "compaction.asked"],
     events: compactionEvents,
     fold: compactionSlice,
     tools: (turn) => (stateOf(turn).recalls ? [compactTool, recallTool] : [compactTool]),

@@ -8,6 +8,7 @@ import { recallTool } from "./recall.ts";
 import { callsIn, type Round, roundsOf } from "./rounds.ts";
 import type { Sheet } from "./sheet.ts";
 import { itemSize, type Measure } from "./size.ts";
+import { summaryText } from "./summary.ts";
 import { measureOf, roomOf } from "./threshold.ts";
 import { masksOf, snipOf, viewThrough } from "./view.ts";
 
@@ -220,7 +221,7 @@ function snipsOf(
   const references = runs
     .filter((run) => run.some(isGoing))
     .map((run): Snip => ({ from: run[0]!.n, to: run.at(-1)!.n, text: referenceText(run, recalls) }));
-  return summary ? [...references, { ...summary, isSummary: true }] : references;
+  return summary ? [...references, { ...summary, text: summaryText(summary), isSummary: true }] : references;
 }
 
 function referenceText(rounds: readonly Round[], recalls: boolean): string {

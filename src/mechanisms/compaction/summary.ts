@@ -33,7 +33,7 @@ export async function summarise(
   const again = hasCalls(first) ? await ask([...question, ...refused(first)], signal) : undefined;
   const reply = again ?? first;
   const usage = again ? addUsage(first.usage, again.usage) : first.usage;
-  const segment = { ...wanted, text: shownText(wanted, reply) };
+  const segment = { ...wanted, text: wordsOf(reply) };
   crashPoint("summary.arrived");
   await turn.append([
     { type: "reply.aside", data: { model: reply.model, usage, for: "summary" } },
@@ -79,11 +79,10 @@ const refused = (reply: Reply): Item[] => [
 ];
 
 /** "" where it said nothing of use. */
-function shownText({ from, to }: Wanted, { parts, finish }: Reply): string {
-  const text = textOf(parts).trim();
-  if (text === "" || finish === "refused") return "";
-  return noteText(
-    "compaction",
-    `Rounds r${from} to r${to} are left out here; you said of them:\n${cutText(text, LONGEST)}`,
-  );
+function wordsOf({ parts, finish }: Reply): string {
+  return finish === "refused" ? "" : cutText(textOf(parts).trim(), LONGEST);
 }
+
+/** What stands for the rounds. */
+export const summaryText = ({ from, to, text }: Segment): string =>
+  noteText("compaction", `Rounds r${from} to r${to} are left out here; you said of them:\n${text}`);
