@@ -62,7 +62,7 @@ export function differenceLines(from: RecordedRequest, to: RecordedRequest, comp
   return [
     `${head}: ${how}; ${sizes}`,
     ...[from, to].flatMap(({ doubt }) => doubtLines(doubt)).slice(0, 1),
-    `The first ${counted(same, "message")} are the same.`,
+    `The first ${counted(same, "message")} ${same === 1 ? "is" : "are"} the same.`,
     ...(changes.length === 0 ? ["Nothing differs."] : changes),
   ];
 }

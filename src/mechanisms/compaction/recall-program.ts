@@ -5,6 +5,7 @@ import type { Recall, Recalled, RecallHits, RecallQuery, RecallRange } from "../
 import { HoldfastError } from "../../ledger/error.ts";
 import { createCodec } from "../../ledger/events.ts";
 import { createFold } from "../../ledger/fold.ts";
+import { isRecord } from "../../ledger/guards.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { own } from "../../ledger/own.ts";
 import type { Store } from "../../ledger/store.ts";
@@ -39,10 +40,13 @@ export async function openRecall(store: Store, context: string, reader?: string)
   async function recall(asked: string | RecallQuery, range?: RecallRange): Promise<Recalled | RecallHits> {
     const fallback = reader ?? LEAD_AGENT;
     if (typeof asked === "string") {
+      for (const [name, lines] of Object.entries(range ?? {}))
+        if (lines !== undefined && !(Number.isInteger(lines) && lines > 0))
+          throw new HoldfastError("invalid", `recall: ${name} is a whole number above 0`);
       const { agent = fallback, ref } = splitRef(asked.trim());
       return recallByName(await conversationOf(agent), { agent, ref }, range);
     }
-    const { query, agent = fallback, tool } = asked;
+    const { query, agent = fallback, tool } = isRecord(asked) ? asked : { query: undefined };
     if (typeof query !== "string" || query.trim() === "")
       throw new HoldfastError("invalid", "recall takes a name such as c17, or { query } with some words");
     return recallByWords(await conversationOf(agent), { agent, query: query.trim(), tool });

@@ -3,9 +3,10 @@ import type { RecallEnd, Recalled, RecallHits, RecallSince } from "../../context
 import type { Content } from "../../models/model.ts";
 
 /** `alice/c17` names its agent. */
-export function splitRef(ref: string): { agent?: string; ref: string } {
-  const at = ref.lastIndexOf("/");
-  return at < 0 ? { ref } : { agent: ref.slice(0, at), ref: ref.slice(at + 1) };
+export function splitRef(given: string): { agent?: string; ref: string } {
+  const at = given.lastIndexOf("/");
+  const ref = given.slice(at + 1).replace(/^[CRU](?=\d+$)/, (letter) => letter.toLowerCase());
+  return at < 0 ? { ref } : { agent: given.slice(0, at), ref };
 }
 
 type Reader = { agent: string };
