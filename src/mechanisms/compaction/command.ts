@@ -2,20 +2,20 @@
 import { withoutNotes } from "../../loop/marks.ts";
 import type { AnsweredInput, Input, Turn } from "../../loop/seams.ts";
 import { textOf } from "../../models/model.ts";
-import type { Refusals } from "./epoch.ts";
+import type { HookRefusals } from "./epoch.ts";
 import { stateOf } from "./events.ts";
 import { leftOut, tokensText } from "./says.ts";
 
 const TYPED = /^\/compact(?:\s+([\s\S]+))?$/i;
 
-export async function command(input: Input, turn: Turn, refusals: Refusals): Promise<Input | AnsweredInput> {
+export async function command(input: Input, turn: Turn, refusals: HookRefusals): Promise<Input | AnsweredInput> {
   const typed = input.origin === "user" ? TYPED.exec(withoutNotes(textOf(input.content)).trim()) : null;
   if (!typed) return input;
   const words = typed[1]?.trim();
   return words?.toLowerCase() === "undo" ? undo(turn) : compact(turn, words, refusals);
 }
 
-function compact(turn: Turn, focus: string | undefined, refusals: Refusals): AnsweredInput {
+function compact(turn: Turn, focus: string | undefined, refusals: HookRefusals): AnsweredInput {
   const { asked, epochs } = stateOf(turn);
   // A process that is gone asked for it, and may have done it.
   const before = asked?.isDone ? undefined : epochs.at(-1);

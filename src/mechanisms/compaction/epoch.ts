@@ -12,7 +12,7 @@ import type { Summaries } from "./summaries.ts";
 import { masksOf } from "./view.ts";
 
 /** What a hook said, by agent: while this process holds it. */
-export type Refusals = WeakMap<Turn, string>;
+export type HookRefusals = WeakMap<Turn, string>;
 
 /** Of what is shown beside system prompt and tools: less than that is no reason to break what is cached. */
 const WORTH_IT = 0.8;
@@ -22,7 +22,7 @@ const LEAST_ROOM = 0.03;
 export async function beginEpoch(
   items: readonly Item[],
   turn: Turn,
-  opts: ViewOptions & { cause: Cause; summaries: Summaries; refusals: Refusals },
+  opts: ViewOptions & { cause: Cause; summaries: Summaries; refusals: HookRefusals },
 ): Promise<void> {
   const planning = planningOf(items, turn, opts);
   const draft = draftEpoch(planning);
@@ -50,7 +50,7 @@ function isWorthIt({ tokens }: PlannedEpoch, { measure: { fixed }, window, cause
 async function record(
   turn: Turn,
   planned: PlannedEpoch,
-  { cause, refusals }: { cause: Cause; refusals: Refusals },
+  { cause, refusals }: { cause: Cause; refusals: HookRefusals },
 ): Promise<void> {
   const focus = stateOf(turn).asked?.focus ?? null;
   const trigger = cause === "asked" ? "manual" : "auto";

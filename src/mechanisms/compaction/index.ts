@@ -3,7 +3,7 @@ import { nothing } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Turn } from "../../loop/seams.ts";
 import { command } from "./command.ts";
 import { compactTool } from "./compact.ts";
-import type { Refusals } from "./epoch.ts";
+import type { HookRefusals } from "./epoch.ts";
 import { compactionEvents, compactionSlice, stateOf } from "./events.ts";
 import { recallTool } from "./recall.ts";
 import type { Summaries } from "./summaries.ts";
@@ -15,7 +15,7 @@ const isAtWork = ({ state }: Turn): boolean => (state.turn?.rounds ?? 0) > 0;
 
 export function compaction(): Mechanism {
   let made: Summaries | undefined;
-  const refusals: Refusals = new WeakMap();
+  const refusals: HookRefusals = new WeakMap();
   const summaries = async () => {
     made ??= (await import("./summaries.ts")).createSummaries();
     return made;
