@@ -140,7 +140,10 @@ const SCENARIOS: Record<string, (world: World) => Promise<void>> = {
     const { code, stderr } = await second.exited;
     if (code !== 0) throw new Error(`team: ${stderr}`);
   },
-  workflow: ({ run }) => run(["workflow", "run", path.join(root, "examples/three-phase/workflow.yaml")]),
+  async workflow({ run, cwd }) {
+    fs.cpSync(path.join(root, "examples/three-phase"), path.join(cwd, "flow"), { recursive: true });
+    await run(["workflow", "run", "flow/workflow.yaml"]);
+  },
 };
 
 const wanted = process.argv.slice(2);
