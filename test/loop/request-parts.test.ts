@@ -67,5 +67,5 @@ test("a system prompt that alone has changed is recorded alone", async () => {
   await run.taken.release();
   await (await house.harness.run("again", { context: run.context })).result;
   const all = changes(await house.events(run.context));
-  expect(all.map((one) => Object.keys(one))).toEqual([["system", "tools"], ["system"]]);
+  expect(all.map((one) => Object.keys(one))).toEqual([["system", "tools", "settings"], ["system"]]);
 });
