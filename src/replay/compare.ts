@@ -4,8 +4,7 @@ import { isRecord } from "../ledger/guards.ts";
 import type { Seq } from "../ledger/store.ts";
 
 /** What a difference is about: what a model is shown; what was decided; what a call was asked with; what came of it; what comes after what. */
-const KINDS = ["prompt bytes", "decision", "call", "result", "order"] as const;
-export type Kind = (typeof KINDS)[number];
+export type Kind = "prompt bytes" | "decision" | "call" | "result" | "order";
 
 export interface Difference {
   /** Of the recorded event at which it shows. */

@@ -83,7 +83,10 @@ export function fixtureText({ context, events }: Pick<Fixture, "context" | "even
 export async function readFixture(file: string): Promise<Fixture> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     if (errorCode(error) !== "ENOENT") throw error;
-    throw new HoldfastError("not_found", `${file} is not there: write one with \`holdfast contexts export --as-test\``);
+    throw new HoldfastError(
+      "not_found",
+      `${file} is not there: a recording is written by contexts export with --as-test`,
+    );
   });
   const [head, ...lines] = text
     .split("\n")
@@ -91,10 +94,7 @@ export async function readFixture(file: string): Promise<Fixture> {
     .map(parsed);
   const isOurs = head?.holdfast === "recording" && typeof head.context === "string" && typeof head.version === "string";
   if (!isOurs || head.events !== lines.length)
-    throw new HoldfastError(
-      "invalid",
-      `${file} is no whole recording: write it with \`holdfast contexts export --as-test\``,
-    );
+    throw new HoldfastError("invalid", `${file} is no whole recording: write it by contexts export with --as-test`);
   if (typeof head.format === "number" && head.format > FORMAT)
     throw new HoldfastError("upgrade", `${file} was written by a newer Holdfast: upgrade to replay it`);
   return {

@@ -164,6 +164,7 @@ describe("the package in a program", () => {
       "docs/contexts.md 6": "",
       "docs/contexts.md 7": "",
       "docs/compaction.md 1": "",
+      "docs/replay.md 1": "",
       "docs/hub.md 1": "One file. [ 'a.ts' ]\n",
       "docs/ledger.md 1": "it is alice's\n1\n",
       "docs/library.md mechanism.ts": expect.stringMatching(

@@ -157,5 +157,6 @@ for (const [name, play] of Object.entries(SCENARIOS)) {
   const [context] = (await world.json("contexts", "ls")) as { id: string }[];
   if (!context) throw new Error(`${name}: nothing was recorded`);
   await world.run(["contexts", "export", "--as-test", context.id, file]);
+  fs.writeFileSync(file.replace(".jsonl", ".expected.json"), "[]\n");
   console.log(`${name}: ${fs.statSync(file).size} bytes`);
 }
