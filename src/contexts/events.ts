@@ -1,17 +1,18 @@
 // The events that contexts write and fold, with their schemas: of `holdfast/contexts` alone, and of the loop, which reads them too.
+
+import * as z from "../ledger/event-schema.ts";
 import type { EventDefs } from "../ledger/events.ts";
-import { array, boolean, number, object, oneOf, optional, record, string, unknown } from "../ledger/plain-schema.ts";
 
 const valueFacts = {
-  hash: string,
-  bytes: number,
-  type: oneOf("null", "boolean", "number", "string", "array", "object"),
-  preview: string,
-  value: optional(unknown),
+  hash: z.string(),
+  bytes: z.number(),
+  type: z.enum(["null", "boolean", "number", "string", "array", "object"]),
+  preview: z.string(),
+  value: z.unknown().optional(),
 };
-const facts = { key: string, ...valueFacts, call: optional(string), ttlMs: optional(number) };
-const mark = object({ id: string });
-const names = optional(array(string));
+const facts = { key: z.string(), ...valueFacts, call: z.string().optional(), ttlMs: z.number().optional() };
+const mark = z.object({ id: z.string() });
+const names = z.array(z.string()).optional();
 
 /** What only the runtime, a person at the front door, or the library's caller says: no tool brings these. */
 export const RESERVED_EVENTS: ReadonlySet<string> = new Set([
@@ -21,98 +22,118 @@ export const RESERVED_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 export const contextEvents = {
-  "context.created": { v: 1, schema: () => object({ root: string, title: string, version: string }) },
-  "agent.created": { v: 1, schema: () => object({ name: string, cwd: string }) },
+  "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
+  "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
   /** The project's folder is elsewhere now: every recorded path below the old one is below the new one. */
-  "context.moved": { v: 1, schema: () => object({ from: string, to: string }) },
-  "context.configured": { v: 1, schema: () => record },
-  "data.shared": { v: 1, schema: () => object({ ...facts, recovers: optional(number) }) },
-  "data.appended": { v: 1, schema: () => object(facts) },
-  "data.removed": { v: 1, schema: () => object({ key: string, call: optional(string) }) },
+  "context.moved": { v: 1, schema: () => z.object({ from: z.string(), to: z.string() }) },
+  "context.configured": { v: 1, schema: () => z.looseObject({}) },
+  "data.shared": { v: 1, schema: () => z.object({ ...facts, recovers: z.number().optional() }) },
+  "data.appended": { v: 1, schema: () => z.object(facts) },
+  "data.removed": { v: 1, schema: () => z.object({ key: z.string(), call: z.string().optional() }) },
   /** What the hub asked an agent for: the keys of `exports` are its to write. `question`: a hash of what was asked; older Holdfasts did not record it. */
-  "hub.asked": { v: 1, schema: () => object({ type: string, exports: record, question: optional(string) }) },
+  "hub.asked": {
+    v: 1,
+    schema: () => z.object({ type: z.string(), exports: z.looseObject({}), question: z.string().optional() }),
+  },
   "workflow.begun": {
     v: 1,
     schema: () =>
-      object({
+      z.object({
         ...valueFacts,
-        keys: array(object({ key: string, input: boolean, phases: array(string), people: array(string) })),
+        keys: z.array(
+          z.object({ key: z.string(), input: z.boolean(), phases: z.array(z.string()), people: z.array(z.string()) }),
+        ),
       }),
   },
-  "workflow.recorded": { v: 1, schema: () => object({ phase: string, ...valueFacts }) },
-  "input.given": { v: 1, schema: () => object({ phase: string, run: number, key: string, ...valueFacts }) },
+  "workflow.recorded": { v: 1, schema: () => z.object({ phase: z.string(), ...valueFacts }) },
+  "input.given": {
+    v: 1,
+    schema: () => z.object({ phase: z.string(), run: z.number(), key: z.string(), ...valueFacts }),
+  },
   "context.checkpointed": {
     v: 1,
     schema: () =>
-      object({
-        name: string,
-        auto: boolean,
-        note: optional(string),
-        files: optional(mark),
+      z.object({
+        name: z.string(),
+        auto: z.boolean(),
+        note: z.string().optional(),
+        files: mark.optional(),
         /** They are kept before anything changes, also by whoever takes the work up after a crash. */
-        owes: optional(oneOf("files")),
+        owes: z.enum(["files"]).optional(),
       }),
   },
-  "checkpoint.kept": { v: 1, schema: () => object({ checkpoint: number, files: mark }) },
+  "checkpoint.kept": { v: 1, schema: () => z.object({ checkpoint: z.number(), files: mark }) },
   "context.restored": {
     v: 1,
     schema: () =>
-      object({
-        checkpoint: string,
-        seq: number,
-        conversation: boolean,
-        data: boolean,
-        files: boolean,
-        undoes: optional(number),
+      z.object({
+        checkpoint: z.string(),
+        seq: z.number(),
+        conversation: z.boolean(),
+        data: z.boolean(),
+        files: z.boolean(),
+        undoes: z.number().optional(),
       }),
   },
-  "files.restored": { v: 1, schema: () => object({ restore: number, report: record }) },
+  "files.restored": { v: 1, schema: () => z.object({ restore: z.number(), report: z.looseObject({}) }) },
   "context.forked": {
     v: 1,
-    schema: () => object({ context: string, checkpoint: string, seq: number, title: string }),
+    schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
   },
   /** How the front door started the work, or went on with it. */
   "context.started": {
     v: 1,
     schema: () =>
-      object({
-        model: optional(string),
+      z.object({
+        model: z.string().optional(),
         fallbackModels: names,
-        agent: optional(string),
-        maxRounds: optional(number),
-        contextWindow: optional(number),
-        approvals: optional(oneOf("deny", "wait")),
-        appendSystemPrompt: optional(string),
-        systemPrompt: optional(string),
-        settings: optional(boolean),
-        permissionMode: optional(string),
+        agent: z.string().optional(),
+        maxRounds: z.number().optional(),
+        contextWindow: z.number().optional(),
+        approvals: z.enum(["deny", "wait"]).optional(),
+        appendSystemPrompt: z.string().optional(),
+        systemPrompt: z.string().optional(),
+        settings: z.boolean().optional(),
+        permissionMode: z.string().optional(),
         allow: names,
         deny: names,
         ask: names,
         pluginDirs: names,
-        mcpConfig: optional(object({ files: array(object({ file: string, hash: string })), json: boolean })),
-        strictMcpConfig: optional(boolean),
+        mcpConfig: z
+          .object({ files: z.array(z.object({ file: z.string(), hash: z.string() })), json: z.boolean() })
+          .optional(),
+        strictMcpConfig: z.boolean().optional(),
         directories: names,
-        given: object({
-          ledger: string,
-          project: string,
-          store: string,
-          user: string,
-          machine: string,
-          trust: string,
+        given: z.object({
+          ledger: z.string(),
+          project: z.string(),
+          store: z.string(),
+          user: z.string(),
+          machine: z.string(),
+          trust: z.string(),
         }),
       }),
   },
   /** A copy from an exported file begins here: what was open belongs to the original. `root`: the tree that it works in from here on, whatever the file says. */
-  "context.imported": { v: 1, schema: () => object({ context: string, events: number, root: optional(string) }) },
-  "agent.updated": { v: 1, schema: () => object({ name: string, patch: record }) },
-  "work.started": { v: 1, schema: () => object({ agent: string }) },
+  "context.imported": {
+    v: 1,
+    schema: () => z.object({ context: z.string(), events: z.number(), root: z.string().optional() }),
+  },
+  "agent.updated": { v: 1, schema: () => z.object({ name: z.string(), patch: z.looseObject({}) }) },
+  "work.started": { v: 1, schema: () => z.object({ agent: z.string() }) },
   "work.ended": {
     v: 1,
-    schema: () => object({ agent: string, reason: oneOf("done", "paused", "failed"), error: optional(string) }),
+    schema: () =>
+      z.object({ agent: z.string(), reason: z.enum(["done", "paused", "failed"]), error: z.string().optional() }),
   },
   "error.logged": {
     v: 1,
-    schema: () => object({ agent: optional(string), tool: optional(string), message: string, cause: optional(string) }),
+    schema: () =>
+      z.object({
+        agent: z.string().optional(),
+        tool: z.string().optional(),
+        message: z.string(),
+        cause: z.string().optional(),
+      }),
   },
 } satisfies EventDefs;

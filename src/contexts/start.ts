@@ -1,6 +1,5 @@
 // How a context was started: written by the front door alone, read back when somebody goes on with it.
 
-import { SELDOM } from "../ledger/events.ts";
 import type { EventInput, Seq, Store, StoredEvent } from "../ledger/store.ts";
 import { contextEvents } from "./events.ts";
 
@@ -77,7 +76,7 @@ export async function readStart(store: Store, context: string): Promise<Remember
   for await (const one of store.read(context, { after: seq - 1, upTo: seq })) event = one;
   const { v, schema } = contextEvents["context.started"];
   if (event?.type !== "context.started" || event.actor !== FRONT_DOOR || event.v !== v) return undefined;
-  const parsed = schema().safeParse(event.data, SELDOM);
+  const parsed = schema().safeParse(event.data);
   if (!parsed.success) return undefined;
   const { given, ...start } = parsed.data;
   return { start, given, imported: (await store.version(context, IMPORTED)) > seq };

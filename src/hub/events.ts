@@ -1,7 +1,7 @@
 // The facts of the hub: what an agent was asked for, what it exported, how often it was corrected.
 
-import * as z from "zod";
 import type { contextEvents } from "../contexts/events.ts";
+import * as z from "../ledger/event-schema.ts";
 import type { EventDefs } from "../ledger/events.ts";
 import { knownFact } from "../ledger/guards.ts";
 import { own, ownOr } from "../ledger/own.ts";

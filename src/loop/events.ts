@@ -1,5 +1,5 @@
 // The loop's own event types: inputs, turns, replies, tool calls.
-import * as z from "zod";
+import * as z from "../ledger/event-schema.ts";
 import type { EventDefs } from "../ledger/events.ts";
 
 const content = () =>

@@ -2,12 +2,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import * as z from "zod";
 import { claudeNames, toClaude } from "../../src/claude-code/tool-names.ts";
 import { openContexts } from "../../src/contexts/index.ts";
 import { mechanismsOf } from "../../src/harness.ts";
 import { createHub } from "../../src/hub/hub.ts";
 import { blobHash } from "../../src/ledger/checksum.ts";
+import type { FactSchema } from "../../src/ledger/event-schema.ts";
 import type { EventDefs } from "../../src/ledger/events.ts";
 import type { EventInput, StoredEvent } from "../../src/ledger/store.ts";
 import { loopEvents } from "../../src/loop/events.ts";
@@ -39,20 +39,29 @@ const shared = (): string[] =>
 const withKey = <T>(key: string, value: T): Record<string, T> => Object.fromEntries([[key, value]]);
 
 /** Data that fits, with the name wherever a text may stand. */
-function filled(schema: z.core.JSONSchema.BaseSchema, name: string): unknown {
-  const one = schema.anyOf?.[0] ?? schema.oneOf?.[0];
-  if (one) return filled(one as typeof schema, name);
-  if (Array.isArray(schema.type)) return filled({ ...schema, type: schema.type[0] } as typeof schema, name);
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum) return schema.enum[0];
-  if (schema.type === "object")
-    return Object.fromEntries(
-      Object.entries(schema.properties ?? {}).map(([key, value]) => [key, filled(value as typeof schema, name)]),
-    );
-  if (schema.type === "array") return [filled(schema.items as typeof schema, name)];
-  if (schema.type === "string") return name;
-  if (schema.type === "boolean") return true;
-  return schema.type === "number" || schema.type === "integer" ? 1 : {};
+function filled({ kind }: FactSchema<unknown>, name: string): unknown {
+  switch (kind.is) {
+    case "string":
+      return name;
+    case "number":
+      return 1;
+    case "boolean":
+      return true;
+    case "unknown":
+      return {};
+    case "literal":
+      return kind.value;
+    case "enum":
+      return kind.values[0];
+    case "array":
+      return [filled(kind.of, name)];
+    case "record":
+      return withKey(name, filled(kind.of, name));
+    case "object":
+      return Object.fromEntries(Object.entries(kind.shape).map(([key, value]) => [key, filled(value, name)]));
+    case "union":
+      return filled(kind.options[0]!, name);
+  }
 }
 
 test.each(NAMES)("no event that names %s anywhere changes what all objects share, or ends a fold", (name) => {
@@ -62,7 +71,7 @@ test.each(NAMES)("no event that names %s anywhere changes what all objects share
     Object.entries<EventDefs[string]>,
   );
   const known: Pick<EventInput, "type" | "data">[] = [
-    ...defs.map(([type, { schema }]) => ({ type, data: filled(z.toJSONSchema(schema() as z.ZodType), name) })),
+    ...defs.map(([type, { schema }]) => ({ type, data: filled(schema() as FactSchema<unknown>, name) })),
     { type: "hub.asked", data: { type: name, exports: withKey(name, true) } },
     { type: "context.configured", data: { task: name, schemas: withKey(name, true) } },
     { type: "context.checkpointed", data: { name, auto: false } },

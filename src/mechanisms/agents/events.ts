@@ -1,7 +1,7 @@
 // The facts of agent types: the copy of a definition that an agent keeps, so that a resume uses the same one.
 
-import * as z from "zod";
 import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";

@@ -1,7 +1,7 @@
 // The facts of approvals: what was asked, what a person answered, what was to be remembered.
 
-import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";

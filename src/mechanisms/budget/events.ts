@@ -1,7 +1,7 @@
 // The facts of a context's budget and their fold: its limits, what all its agents spent, and which calls stand reserved.
 
-import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";

@@ -1,5 +1,5 @@
 // The facts of compaction: what of the past is out of the model's view, and what stands there instead, so that no later version says another thing.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
@@ -148,7 +148,8 @@ function changed(mine: Kept, fact: ReturnType<typeof knownFact<Known>>): Kept {
     case "reply.received": {
       const { input, output, cacheRead, cacheWrite } = data.usage;
       const used = input + output + cacheRead + cacheWrite;
-      return { ...without(mine, "asked"), ...(used > 0 && { used }) };
+      if (used <= 0 || used === mine.used) return mine.asked ? without(mine, "asked") : mine;
+      return { ...(mine.asked ? without(mine, "asked") : mine), used };
     }
     // Whatever came of it.
     case "input.answered":

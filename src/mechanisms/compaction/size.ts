@@ -27,6 +27,20 @@ const weigh = (text: string): number => text.length + 3 * (text.match(/[\u2e80-\
 
 export const totalOf = (items: readonly Item[]): number => items.reduce((sum, item) => sum + itemSize(item), 0);
 
+/** By the first item of a conversation: how many of its items were added up last, the last of them, and what they weigh. */
+const summed = new WeakMap<Item, { count: number; last: Item; size: number }>();
+
+/** Of a conversation as the ledger has it, which only grows. Contract: only what is new is looked at. */
+export function grownTotal(items: readonly Item[]): number {
+  const [first, last] = [items[0], items.at(-1)];
+  if (!first || !last) return 0;
+  const before = summed.get(first);
+  const isLonger = before !== undefined && items[before.count - 1] === before.last;
+  const size = isLonger ? before.size + totalOf(items.slice(before.count)) : totalOf(items);
+  summed.set(first, { count: items.length, last, size });
+  return size;
+}
+
 export interface Measure {
   /** Of the request that shows these items. */
   tokens(items: readonly Item[]): number;

@@ -2,7 +2,7 @@
 import type { ViewOptions } from "../../loop/seams.ts";
 import type { Item, Model } from "../../models/model.ts";
 import type { ViewState } from "./events.ts";
-import { type Measure, measureBy, totalOf } from "./size.ts";
+import { grownTotal, type Measure, measureBy, totalOf } from "./size.ts";
 import { viewThrough } from "./view.ts";
 
 /** Parts of the window: when an epoch begins, how much has to come between two of them, and what is too much in any case. */
@@ -29,9 +29,12 @@ export const isNear = (tokens: number, threshold: number): boolean => tokens >= 
 /** Of what came since the last count: rather too much. */
 const TOKENS_A_CHARACTER = 0.3;
 
-/** Contract: where something was counted it looks only at what came since, however long the conversation is. */
+/** Contract: where something was counted, and before the first epoch, it looks only at what came since, however long the conversation is. */
 export function tokensNow(items: readonly Item[], { used, epochs }: ViewState, opts: ViewOptions): number {
-  if (used === undefined) return measureBy(opts, undefined).tokens(viewThrough(items, epochs));
+  if (used === undefined) {
+    const { tokens, tokensOf, fixed } = measureBy(opts, undefined);
+    return epochs.length > 0 ? tokens(viewThrough(items, epochs)) : Math.round(fixed + tokensOf(grownTotal(items)));
+  }
   const lastReply = items.findLastIndex((item) => item.kind === "reply");
   return used + totalOf(items.slice(lastReply + 1)) * TOKENS_A_CHARACTER;
 }

@@ -1,6 +1,6 @@
 // The facts of schedules and their slice: what is set, for whom, when it is due next. The fold needs no calendar.
 
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";

@@ -1,7 +1,8 @@
 // The agent's files: the tools that read, search and change them, and what each agent has seen of them.
-import * as z from "zod";
+
 import type { contextEvents } from "../../contexts/events.ts";
 import { SEEN_SLICE, type SeenFiles } from "../../file-access/seen-files.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";

@@ -1,6 +1,6 @@
 // The facts of hooks: every run, and what of them the rest of a turn must remember, over a resume too.
 
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";

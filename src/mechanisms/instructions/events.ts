@@ -1,5 +1,5 @@
 // Which instructions of folders each agent was shown.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { ownOr } from "../../ledger/own.ts";

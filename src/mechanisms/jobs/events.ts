@@ -1,6 +1,6 @@
 // The facts of background jobs and their slice: which ones run, for whom.
 
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";

@@ -1,5 +1,5 @@
 // What servers offer in a context, recorded when it changes: every later request has it, also where the server is not connected.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own, ownOr } from "../../ledger/own.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";

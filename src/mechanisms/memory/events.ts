@@ -1,5 +1,5 @@
 // The facts of memory: what is remembered, in a ledger of the project; what agents were shown of it, in their context's.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import { type Codec, createCodec, type EventDefs } from "../../ledger/events.ts";
 
 /** One for each project; nobody else writes to it. Worktrees and contexts of the project share it. */

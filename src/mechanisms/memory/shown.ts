@@ -1,5 +1,5 @@
 // What an agent was shown of memory, and which words a person said to it: folded from its context.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { ownOr } from "../../ledger/own.ts";
 import { withoutNotes } from "../../loop/marks.ts";

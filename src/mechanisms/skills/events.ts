@@ -1,5 +1,5 @@
 // Which skills each agent has loaded, as they were then.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { ownOr } from "../../ledger/own.ts";

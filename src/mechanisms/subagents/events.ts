@@ -1,6 +1,6 @@
 // The facts of subagents and their slice: whose they are, how deep, which of those in the background are still to be reported.
 
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";

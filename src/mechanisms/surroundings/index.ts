@@ -1,5 +1,5 @@
 // The day and the branch, told beside an input where they changed: in the system prompt they would break what is cached.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { own } from "../../ledger/own.ts";
 import { noteText } from "../../loop/marks.ts";

@@ -1,5 +1,5 @@
 // The facts of the board, their schemas and their codec. They live in a ledger of their own, not in a context's.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import { type Codec, createCodec, type EventDefs } from "../../ledger/events.ts";
 import { PRIORITIES, TASK_STATUSES } from "./port.ts";
 
@@ -7,7 +7,7 @@ import { PRIORITIES, TASK_STATUSES } from "./port.ts";
 export const BOARD_LEDGER = "board";
 
 /** Built on first use. */
-const event = <S extends z.ZodRawShape>(shape: () => S) => ({
+const event = <S extends z.FactShape>(shape: () => S) => ({
   v: 1,
   schema: () =>
     z.object({

@@ -1,8 +1,8 @@
 // Which agents are in a worktree for the sake of a task, and brings them back when it is no longer theirs.
 
 import { lstatSync } from "node:fs";
-import * as z from "zod";
 import { isHoldfastError } from "../../ledger/error.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";

@@ -1,8 +1,8 @@
 // The facts of a team, in the ledger of its context: who is in it, what was said, what was asked and answered.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 
-const event = <S extends z.ZodRawShape>(shape: () => S) => ({ v: 1, schema: () => z.object(shape()) });
+const event = <S extends z.FactShape>(shape: () => S) => ({ v: 1, schema: () => z.object(shape()) });
 
 export const teamEvents = {
   "team.joined": event(() => ({

@@ -1,7 +1,7 @@
 // The todo list of each agent: kept in the ledger, and a reminder when it is forgotten.
 
-import * as z from "zod";
 import type { contextEvents } from "../../contexts/events.ts";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";

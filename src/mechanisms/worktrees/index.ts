@@ -1,5 +1,5 @@
 // The mechanism `worktrees`: trees of their own for tasks, on branches that stay. Their state is git's; the ledger has what was done.
-import * as z from "zod";
+import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
