@@ -1,18 +1,15 @@
 // Schemas for events: the part of zod's interface that events need, in plain functions. A start that writes thirty events builds some
 // hundred schemas, and those of zod took seven milliseconds of it; programs that only share data load no schema library at all.
-import type { EventSchema } from "./events.ts";
+import type { EventSchema, SchemaError } from "./events.ts";
 import { isRecord } from "./guards.ts";
 
-interface Issue {
-  path: PropertyKey[];
-  message: string;
-}
+type Issues = SchemaError["issues"];
 
 /** Gives what is to be kept of the value; adds to `issues` what is wrong with it. */
-type Read = (value: unknown, issues: Issue[]) => unknown;
+type Read = (value: unknown, issues: Issues) => unknown;
 
 /** What a schema is of, for whoever makes data that fits. */
-type Kind =
+export type FactKind =
   | { is: "string" | "number" | "boolean" | "unknown" }
   | { is: "literal"; value: unknown }
   | { is: "enum"; values: readonly string[] }
@@ -23,17 +20,17 @@ type Kind =
 /** Contract: as zod's of the same name: keys that an object does not name are left out, the others come in the order of the schema. */
 export class FactSchema<T> implements EventSchema<T> {
   readonly read: Read;
-  readonly kind: Kind;
+  readonly kind: FactKind;
   /** Says what it accepts, to the compiler alone. */
   declare readonly accepts: T;
 
-  constructor(kind: Kind, read: Read) {
+  constructor(kind: FactKind, read: Read) {
     this.kind = kind;
     this.read = read;
   }
 
   safeParse(data: unknown): ReturnType<EventSchema<T>["safeParse"]> {
-    const issues: Issue[] = [];
+    const issues: Issues = [];
     const value = this.read(data, issues);
     return issues.length > 0 ? { success: false, error: { issues } } : { success: true, data: value as T };
   }
@@ -51,37 +48,37 @@ export class FactSchema<T> implements EventSchema<T> {
   nullish(): OptionalSchema<T | null> {
     return this.nullable().optional();
   }
-
-  /** Contract: asked only of what is of its type. */
-  protected and(isRight: (value: T) => boolean, message: string): Read {
-    return (value, issues) => {
-      const before = issues.length;
-      const kept = this.read(value, issues) as T;
-      if (issues.length === before && !isRight(kept)) issues.push({ path: [], message });
-      return kept;
-    };
-  }
 }
 
-class OptionalSchema<T> extends FactSchema<T | undefined> {
+/** Contract: asked only of what is of its type. */
+function and<T>({ read }: FactSchema<T>, isRight: (value: T) => boolean, message: string): Read {
+  return (value, issues) => {
+    const before = issues.length;
+    const kept = read(value, issues) as T;
+    if (issues.length === before && !isRight(kept)) issues.push({ path: [], message });
+    return kept;
+  };
+}
+
+export class OptionalSchema<T> extends FactSchema<T | undefined> {
   declare readonly isOptional: true;
 }
 
-class StringSchema extends FactSchema<string> {
+export class StringSchema extends FactSchema<string> {
   regex(pattern: RegExp): StringSchema {
     const message = `Invalid string: must match pattern ${pattern}`;
     return new StringSchema(
       this.kind,
-      this.and((text) => pattern.test(text), message),
+      and(this, (text) => pattern.test(text), message),
     );
   }
 }
 
-class NumberSchema extends FactSchema<number> {
+export class NumberSchema extends FactSchema<number> {
   nonnegative(): NumberSchema {
     return new NumberSchema(
       this.kind,
-      this.and((number) => number >= 0, "Too small: expected number to be >=0"),
+      and(this, (number) => number >= 0, "Too small: expected number to be >=0"),
     );
   }
 }
@@ -96,7 +93,7 @@ export type infer<S extends FactSchema<unknown>> = S["accepts"];
 
 const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
-function expected(what: string, value: unknown, issues: Issue[]): undefined {
+function expected(what: string, value: unknown, issues: Issues): undefined {
   issues.push({ path: [], message: `Invalid input: expected ${what}, received ${typeOf(value)}` });
 }
 
@@ -104,14 +101,14 @@ function expected(what: string, value: unknown, issues: Issue[]): undefined {
 const MISSING = "Invalid input: expected nonoptional, received undefined";
 
 /** The issues that reading one part of a value adds are those of that part. */
-function readPart(schema: FactSchema<unknown>, { value, key }: { value: unknown; key: PropertyKey }, issues: Issue[]) {
+function readPart(schema: FactSchema<unknown>, { value, key }: { value: unknown; key: PropertyKey }, issues: Issues) {
   const before = issues.length;
   const kept = schema.read(value, issues);
   for (let i = before; i < issues.length; i++) issues[i]?.path.unshift(key);
   return kept;
 }
 
-class ObjectSchema<S extends FactShape> extends FactSchema<ObjectOf<S>> {
+export class ObjectSchema<S extends FactShape> extends FactSchema<ObjectOf<S>> {
   readonly shape: S;
 
   constructor(shape: S, { keepsOthers = false } = {}) {
@@ -158,7 +155,7 @@ export const unknown = (): FactSchema<unknown> => UNKNOWN;
 
 type Literal = string | number | boolean | null;
 
-class LiteralSchema<T extends Literal> extends FactSchema<T> {
+export class LiteralSchema<T extends Literal> extends FactSchema<T> {
   readonly value: T;
 
   constructor(literal: T) {

@@ -11,7 +11,7 @@ export interface EventSchema<T = unknown> {
   ): { success: true; data: T } | { success: false; error: SchemaError };
 }
 
-interface SchemaError {
+export interface SchemaError {
   issues: { path: PropertyKey[]; message: string }[];
 }
 
