@@ -11,7 +11,8 @@ const valueFacts = {
   value: z.unknown().optional(),
 };
 const facts = { key: z.string(), ...valueFacts, call: z.string().optional(), ttlMs: z.number().optional() };
-const mark = z.object({ id: z.string() });
+/** A keeper of files may say more of it. */
+const mark = z.looseObject({ id: z.string() });
 const names = z.array(z.string()).optional();
 
 /** What only the runtime, a person at the front door, or the library's caller says: no tool brings these. */

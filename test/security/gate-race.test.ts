@@ -82,7 +82,10 @@ test.each(CASES)("%s while %s is swapped for a link to %s", async (name, swapped
   const before = guarded();
   const tool = (createFiles().tools as Tool[]).find((t) => t.name === name)!;
   const counts = { allowed: 0, done: 0 };
-  for (let i = 0; i < (tool.effect === "read" && name !== "grep" ? 600 : 150) * ROUNDS; i++) {
+  const tries = (tool.effect === "read" && name !== "grep" ? 600 : 150) * ROUNDS;
+  // On a busy machine whoever swaps may sleep through all of them, with the link in place.
+  const isUntried = () => tool.effect === "read" && counts.allowed === 0;
+  for (let i = 0; i < tries || (isUntried() && i < 100 * tries); i++) {
     const verdict = await judge({ call: { type: "call", id: "c1", name, input }, tool, input, turn });
     if (verdict.decision !== "allow") continue;
     counts.allowed++;
