@@ -7,7 +7,7 @@ import { HANDING_IN, type HouseOptions, openHouse } from "./house.ts";
 import { createHubMechanism } from "./hub/mechanism.ts";
 import { HoldfastError } from "./ledger/error.ts";
 import { readFacts } from "./ledger/read-facts.ts";
-import { LEAD } from "./loop/agent.ts";
+import { LEAD, type SendOptions } from "./loop/agent.ts";
 import { agentsIn } from "./loop/agents-in.ts";
 import { nothing } from "./loop/carry.ts";
 import { drive } from "./loop/drive.ts";
@@ -102,7 +102,7 @@ export interface Run extends AsyncIterable<HarnessEvent> {
   readonly context: string;
   readonly taken: Taken;
   readonly result: Promise<RunResult>;
-  send(input: string | Content[]): Promise<void>;
+  send(input: string | Content[], how?: SendOptions): Promise<void>;
   interrupt(): void;
 }
 
@@ -231,7 +231,7 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
     context,
     taken,
     result,
-    send: (more) => taken.agent.send(more),
+    send: (more, how) => taken.agent.send(more, how),
     interrupt: () => taken.agent.interrupt(),
     [Symbol.asyncIterator]: events.iterate,
   };
@@ -246,7 +246,7 @@ async function runToEnd(
   const startedAt = Date.now();
   const before = countsOf(taken);
   try {
-    if (input !== undefined) await taken.agent.send(input, "user", (id) => seenFacts(seen, id));
+    if (input !== undefined) await taken.agent.send(input, { facts: (id) => seenFacts(seen, id) });
     else await taken.agent.reopen();
     const reason = await drive(taken.agent, { takes: "inputs" });
     return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });

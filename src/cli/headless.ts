@@ -4,7 +4,7 @@ import type { PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ContextInfo } from "../contexts/listing.ts";
 import type { SeenFile } from "../file-access/seen-files.ts";
 import { adviceLines } from "../front/presentation/closing.ts";
-import { commandLine, requestLine, resumeLine } from "../front/presentation/command-line.ts";
+import { requestLine } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { type Refusals, type Refused, watchRefusals } from "../front/presentation/refusals.ts";
 import type { AnswerSchema } from "../front/sdk-protocol/answer-schema.ts";
@@ -16,23 +16,22 @@ import { createTextOutput, type Output } from "../front/text/text-output.ts";
 import type { Harness, Run } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
-import { contextState, LEAD } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { createSkillCatalogue } from "../mechanisms/skills/catalogue.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { Content } from "../models/model.ts";
-import { driveRun, type RunResult, titleOf } from "../run-result.ts";
-import { counted } from "../text/counted.ts";
+import { driveRun, type RunResult } from "../run-result.ts";
+import { beginContext } from "./begin-context.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, nothingLeft, sayWaiting, sayWithheld } from "./going-on.ts";
+import { howToGoOn, leftBehind, nothingLeft, sayWaiting } from "./going-on.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
 import { contentOf, readPrompt, typedWords } from "./prompt.ts";
-import { checkSession, forked, type SessionFlags, sessionTaken } from "./session.ts";
+import { checkSession, forked, type SessionFlags } from "./session.ts";
 import type { OpenSettings } from "./settings.ts";
 import { interruptOnSignals } from "./signals.ts";
 import { skillPlaces } from "./skill-places.ts";
@@ -182,7 +181,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const saysAll = flags.outputFormat === "stream-json";
   const agents = saysAll ? (await harness.agents.list()).map(({ name }) => name) : [];
   const skills = saysAll ? await createSkillCatalogue(skillPlaces(state.project.root, work)).list() : [];
-  const context = work.context?.id ?? (await begin(work));
+  const context = work.context?.id ?? (await beginContext(work));
   const refusals = watchRefusals();
   let recording: Promise<unknown> = Promise.resolve();
   const opening = harness.run(prompt?.content, {
@@ -260,18 +259,6 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (!answer || answer.fits) return code;
   process.stderr.write(`${answer.says}\n`);
   return EXIT.failed;
-}
-
-/** A new context, with how it was started from its first moment. */
-async function begin({ flags, harness, title, state, trusted, record }: Work): Promise<string> {
-  const facts =
-    flags.agent === undefined
-      ? []
-      : await harness.agents.define(LEAD, flags.agent).catch((error) => sayWithheld(error, { state, trusted }));
-  const said = (id: string) => (record ? [record(id)] : []);
-  const id = checkSession(flags);
-  const given = { ...(id && { id }), root: state.project.root, title: titleOf(title), facts, said };
-  return harness.host.create(given).catch((error) => sessionTaken(error, flags));
 }
 
 /** Each line of stdin is a user message; one that comes while a turn runs steers it. Finished jobs wake the idle agent. */
@@ -362,31 +349,4 @@ function farewell(
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];
-}
-
-/** What is not over when the process ends, and how to go on with it. */
-function leftBehind(
-  { taken: { agent, ledger } }: Run,
-  { host }: Harness,
-  { flags, context, stayed }: { flags: Flags; context: { id: string; root: string }; stayed: boolean },
-): string[] {
-  const agents = Object.keys(contextState(ledger).agents);
-  const own = host.outstanding(ledger, agent.turn.agent).filter(({ count }) => count > 0);
-  const all = agents.flatMap((one) => host.outstanding(ledger, one)).filter(({ count }) => count > 0);
-  const lines: string[] = [];
-  for (const { what, count, seenBy, hosts } of own) {
-    const many = `${counted(count, what)} ${count === 1 ? "is" : "are"}`;
-    if (seenBy !== undefined) lines.push(`${many} still running: see \`${seenBy}\``);
-    else if (hosts === undefined)
-      lines.push(`${many} unfinished: go on with ${resumeLine(context, { ...flags, stay: true })}`);
-  }
-  const hosted = new Map<string, number>();
-  for (const { what, count, hosts } of all) if (hosts) hosted.set(what, (hosted.get(what) ?? 0) + count);
-  if (hosted.size > 0 && !stayed) {
-    const left = [...hosted].map(([what, count]) => counted(count, what)).join(", ");
-    lines.push(
-      `Left: ${left}. Nothing of it runs while no host does; keep one with: ${commandLine(["worker"], flags, context.root)}`,
-    );
-  }
-  return lines;
 }

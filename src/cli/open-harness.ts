@@ -45,10 +45,13 @@ interface OpenedHarness {
   servers: string[];
 }
 
+/** Who is asked for approval, where somebody sits at this terminal: on a screen of lines, or by whoever draws it. */
+type Asked = { screen: Screen } | { ask: NonNullable<ApprovalsOptions["onAsk"]> };
+
 export async function openHarness(
   flags: WorkFlags & Doors,
   { project, store, jobsDir, expiry }: OpenState,
-  { screen, mechanisms }: { screen: Screen; mechanisms?: Mechanism[] },
+  { mechanisms, ...asked }: Asked & { mechanisms?: Mechanism[] },
 ): Promise<OpenedHarness> {
   const settings = await openSettings(flags, project);
   const { modelEnv: env, settings: chosen } = settings;
@@ -63,7 +66,7 @@ export async function openHarness(
     );
   const model = flags.contextWindow === undefined ? opened : withWindow(opened, flags.contextWindow);
   const fallbacks = flags.fallbackModels.length > 0 ? flags.fallbackModels : (chosen.fallbackModels ?? []);
-  const approvals = approvalsOf(flags, screen);
+  const approvals = approvalsOf(flags, asked);
   const { root } = project;
   const { plugins, says } = await usedPlugins(flags.pluginDir ?? [], {
     ...{ trust: settings.trust, trustFlag: flags.trust, root },
@@ -152,17 +155,18 @@ function budgetOf({ maxBudgetUsd }: Pick<WorkFlags, "maxBudgetUsd">, chosen: Bud
 }
 
 /** Whoever is there answers; without a terminal nobody is, unless --approvals wait says that somebody will. */
-function approvalsOf(flags: Pick<WorkFlags, "approvals"> & PlaceFlags & Doors, screen: Screen): ApprovalsOptions {
+function approvalsOf(flags: Pick<WorkFlags, "approvals"> & PlaceFlags & Doors, asked: Asked): ApprovalsOptions {
   const { approvals, outputFormat = "text" } = flags;
   const terminal = process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
   const way = approvals ?? (terminal ? "terminal" : "deny");
   if (way === "deny") return {};
   if (way === "wait") return { wait: true };
+  if ("ask" in asked) return { wait: true, onAsk: asked.ask };
   return {
     wait: true,
     onAsk: async (request, signal) => {
       const { askingOn } = await import("../front/text/terminal-approval.ts");
-      return askingOn(screen, (id) => requestLine(id, flags))(request, signal);
+      return askingOn(asked.screen, (id) => requestLine(id, flags))(request, signal);
     },
   };
 }

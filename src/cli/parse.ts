@@ -47,7 +47,8 @@ export function parseCommandLine(argv: readonly string[]): ParsedCommand | HelpR
   }
   if (has("--help", "-h")) return { help: [] };
   const isPrompt = has(...PRINT, "--input-format", "-c", "--continue", "-r", "--resume", "--version", "-v");
-  if (!isPrompt) throw noCommand(line);
+  const wrong = isPrompt ? undefined : noCommand(line);
+  if (wrong) throw wrong;
   return { name: "", verb: PROMPT, flags: valuesOf("", PROMPT.flags, line.flags), words: line.words };
 }
 
@@ -94,7 +95,8 @@ function noVerb(name: string, word: string | undefined, verbs: Command["verbs"])
   return invalid(`${what}: there are ${known.join(", ")}`, name);
 }
 
-function noCommand({ words, flags }: Line): HoldfastError {
+/** Undefined: words for an agent, or none: the terminal takes them. */
+function noCommand({ words, flags }: Line): HoldfastError | undefined {
   const known = allSpellings();
   const unknown = flags.find(({ typed }) => !known.includes(typed));
   if (unknown) {
@@ -102,8 +104,7 @@ function noCommand({ words, flags }: Line): HoldfastError {
     return invalid(`there is no flag ${unknown.typed}${near ? `: did you mean ${near}?` : ""}`, "");
   }
   const [first] = words;
-  if (first === undefined || /\s/.test(first))
-    return invalid('the interactive terminal is not there yet: use holdfast -p "what to do"', "");
+  if (first === undefined || /\s/.test(first)) return undefined;
   const none = `there is no command ${first}`;
   const instead = insteadOf(words);
   if (instead) return invalid(`${none}: ${instead}`, "");
@@ -114,7 +115,7 @@ function noCommand({ words, flags }: Line): HoldfastError {
   const names = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
   const near = nearestName(first, [...names, "help"]);
   if (near) return invalid(`${none}: did you mean \`holdfast ${near}\`?`, "");
-  return invalid(`${none}; to send words to an agent: holdfast -p "${words.join(" ")}"`, "");
+  return invalid(`${none}; to send words to an agent: holdfast "${words.join(" ")} …", or holdfast -p "…" for one turn`, "");
 }
 
 /** As it is typed. One letter is another only by its case. */

@@ -13,6 +13,8 @@ export interface Prompt {
   words: string;
   /** What was piped in beside them. */
   piped?: string;
+  /** What comes with them besides, and where it is from. */
+  beside?: readonly { from: string; text: string }[];
   /** The words themselves were piped in, not typed: they name no files. */
   isPiped?: true;
 }
@@ -50,7 +52,7 @@ export function typedWords(given: readonly string[]): Prompt | undefined {
 
 /** The words first; the rest is data, marked with where it comes from; files that are brought count as read. What is not brought is said. */
 export async function contentOf(
-  { words, piped, isPiped }: Prompt,
+  { words, piped, isPiped, beside = [] }: Prompt,
   {
     settings,
     root,
@@ -59,7 +61,10 @@ export async function contentOf(
   }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string; servers: readonly string[] },
 ): Promise<{ content: Content[]; seen: SeenFile[] }> {
   const seen: SeenFile[] = [];
-  const data = piped === undefined ? [] : [noteText("standard input", piped)];
+  const data = [
+    ...(piped === undefined ? [] : [noteText("standard input", piped)]),
+    ...beside.map(({ from, text }) => noteText(from, text)),
+  ];
   if (!isPiped && words.includes("@")) {
     const { filesIn } = await import("./prompt-files.ts");
     const { files, says } = await filesIn(words, {

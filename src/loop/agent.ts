@@ -17,11 +17,20 @@ import { type AgentState, type ContextState, transcriptIn } from "./transcript.t
 /** What an agent knows by an input, should it not be blocked. */
 type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
 
+export interface SendOptions {
+  /** Default: a person. */
+  origin?: string;
+  /** The agent's own facts about it, recorded with it. */
+  facts?: FactsOf;
+  /** It begins a turn of its own, behind the one that runs. */
+  waits?: boolean;
+}
+
 export interface AgentHandle {
   readonly turn: Turn;
   readonly modelCalls: Readonly<ModelCalls>;
   /** Durable when it resolves, and with it the agent's own facts about it; shown to the model at the next round, or begins the next turn. */
-  send(content: Content[] | string, origin?: string, facts?: FactsOf): Promise<void>;
+  send(content: Content[] | string, how?: SendOptions): Promise<void>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
   reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
@@ -178,13 +187,14 @@ const asContent = (said: Content[] | string): Content[] =>
 
 /** Contract: durable when it resolves, together with `facts`, which are told the input's id. Needs no lease. */
 async function recordInput(
-  ledger: Ledger,
-  agent: string,
-  input: { content: Content[] | string; origin: string; facts: FactsOf },
+  { ledger, agent }: { ledger: Ledger; agent: string },
+  said: Content[] | string,
+  { origin = "user", facts = () => [], waits = false }: SendOptions = {},
 ): Promise<void> {
-  const data = { inputId: newId("inp"), agent, content: asContent(input.content), origin: input.origin };
-  const event = { type: "input.received", actor: input.origin, data };
-  const own = input.facts(data.inputId).map((fact) => ({ ...fact, actor: agent }));
+  const content = asContent(said);
+  const data = { inputId: newId("inp"), agent, content, origin, ...(waits && { waits }) };
+  const event = { type: "input.received", actor: origin, data };
+  const own = facts(data.inputId).map((fact) => ({ ...fact, actor: agent }));
   await ledger.append([event, ...own], summaryOf(ledger, agent, [event]));
   crashPoint("input.durable");
 }
@@ -221,7 +231,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   return {
     turn,
     modelCalls,
-    send: (content, origin = "user", facts = () => []) => recordInput(ledger, name, { content, origin, facts }),
+    send: (content, how) => recordInput({ ledger, agent: name }, content, how),
     hasWork,
     async reopen(cause = "resume") {
       const facts = hasWork() ? [] : reopening(state(), cause);

@@ -1,6 +1,7 @@
 // Driving one agent: turn after turn, and waiting where there is something to wait for. Whoever runs an agent, runs it here.
 import type { AgentHandle } from "./agent.ts";
 import type { TurnEndReason } from "./events.ts";
+import { dueInputs } from "./transcript.ts";
 
 export interface Drive {
   /**
@@ -24,14 +25,14 @@ export async function drive(agent: AgentHandle, how: Drive): Promise<TurnEndReas
   let last: TurnEndReason | undefined;
   while (!signal?.aborted && goesOn()) {
     const startedAt = Date.now();
-    const next = agent.turn.state.queue[0]?.inputId;
+    const next = dueInputs(agent.turn.state)[0]?.inputId;
     const reason = takes === "everything" || agent.hasWork() ? await agent.oneTurn() : undefined;
     if (reason !== undefined) {
       last = reason;
       onTurn?.(reason, startedAt);
       if (takes === "inputs" && reason === "interrupted") break;
       // What could not even be taken in would only fail again.
-      if (reason !== "done" && next !== undefined && agent.turn.state.queue[0]?.inputId === next) break;
+      if (reason !== "done" && next !== undefined && dueInputs(agent.turn.state)[0]?.inputId === next) break;
       continue;
     }
     if (takes === "everything" && !signal?.aborted) await agent.idle();

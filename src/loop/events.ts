@@ -82,7 +82,15 @@ export const loopEvents = {
   "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
   "input.received": {
     v: 1,
-    schema: () => z.object({ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() }),
+    schema: () =>
+      z.object({
+        inputId: z.string(),
+        agent: z.string(),
+        content: content(),
+        origin: z.string(),
+        /** It is no part of the turn that runs: it begins one of its own. */
+        waits: z.literal(true).optional(),
+      }),
   },
   /** Shown to the model from here on; `content` where a mechanism changed it. */
   "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },

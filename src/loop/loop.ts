@@ -11,7 +11,7 @@ import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
 import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
-import { openTurn } from "./transcript.ts";
+import { dueInputs, openTurn } from "./transcript.ts";
 import { endBy, type TurnEnd } from "./turn-end.ts";
 
 export interface Agent {
@@ -83,7 +83,7 @@ async function takeIn(agent: Agent): Promise<void> {
   let blocked: string | undefined;
   let { toAnswer } = openTurn(turn.state);
   let isTaken = false;
-  for (const { inputId, content, origin } of [...turn.state.queue]) {
+  for (const { inputId, content, origin } of dueInputs(turn.state)) {
     const result = await seams.input({ content, origin }, turn);
     if ("block" in result) {
       blocked = result.block;
@@ -123,7 +123,7 @@ async function goesOn(agent: Agent): Promise<boolean> {
     await turn.append(notes.flatMap((note) => noteFacts(note)));
     return true;
   }
-  if (turn.state.queue.length === 0) return false;
+  if (dueInputs(turn.state).length === 0) return false;
   await takeIn(agent);
   return !openTurn(turn.state).answered;
 }

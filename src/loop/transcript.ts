@@ -40,7 +40,7 @@ export interface AgentState {
   /** Calls of the last reply without a result, in source order. */
   pending: PendingCall[];
   /** Inputs received and not yet shown to the model. */
-  queue: { inputId: string; content: Content[]; origin: string }[];
+  queue: { inputId: string; content: Content[]; origin: string; waits?: true }[];
   /** The open turn. `text` is the answer so far; `answered` once a reply asked for nothing more. */
   turn?: {
     turnId: string;
@@ -145,7 +145,12 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
       if (data.root !== undefined) agent.root = data.root ?? undefined;
       break;
     case "input.received":
-      agent.queue.push({ inputId: data.inputId, content: data.content, origin: data.origin });
+      agent.queue.push({
+        inputId: data.inputId,
+        content: data.content,
+        origin: data.origin,
+        ...(data.waits && { waits: true }),
+      });
       break;
     case "input.blocked":
       unqueue(agent, data.inputId);
@@ -205,6 +210,13 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
 type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];
 
 /** An input that waits no longer; undefined when it did not. */
+/** What may be taken in now: an input that waits begins a turn of its own, one after the other. */
+export function dueInputs({ queue, turn }: Pick<AgentState, "queue" | "turn">): AgentState["queue"] {
+  const due = queue.filter(({ waits }) => !waits);
+  const isBeginning = (turn?.rounds ?? 0) === 0;
+  return due.length === 0 && isBeginning ? queue.slice(0, 1) : due;
+}
+
 function unqueue({ queue }: AgentState, inputId: string): AgentState["queue"][number] | undefined {
   const at = queue.findIndex((one) => one.inputId === inputId);
   return at < 0 ? undefined : queue.splice(at, 1)[0];

@@ -24,6 +24,27 @@ describe("steering and interrupting", () => {
     ]);
   });
 
+  it("keeps inputs that wait for turns of their own, one after the other", async () => {
+    let send: (text: string) => Promise<void> = async () => undefined;
+    const work = toolOf("work", "read", async () => {
+      for (const text of ["then the roof", "then the door"]) await send(text);
+      return { content: "worked" };
+    });
+    const rounds = [{ calls: [{ name: "work", input: {} }] }, ...["painted", "roofed", "hung"].map((text) => ({ text }))];
+    house = await openHouse(rounds, { tools: [work] });
+    const run = await house.harness.run("paint it");
+    send = (text) => run.send(text, { waits: true });
+    await run.result;
+    const asked = house.server.log().requests.map(({ body }) => body.messages.at(-1)?.content);
+    expect(asked).toEqual(["paint it", "worked", "then the roof", "then the door"]);
+    const told = (await house.events(run.context)).map(({ type }) => type);
+    const turns = told.filter((type) => ["input.received", "input.taken", "turn.ended"].includes(type));
+    expect(turns).toEqual([
+      ...["input.received", "input.taken", "input.received", "input.received", "turn.ended"],
+      ...["input.taken", "turn.ended", "input.taken", "turn.ended"],
+    ]);
+  });
+
   it("interrupts in mid-stream: what was said stays, and the turn is closed", async () => {
     house = await openHouse([{ text: "one two three four", pieces: 4, faults: [{ pauseAt: 3 }] }]);
     let said = "";

@@ -79,18 +79,35 @@ function textIn(file: string, flag: string): string {
   }
 }
 
+/** Somebody sits there, and wants no more than that. Without a terminal a context is gone on with as with -p. */
+function isInteractive(flags: {
+  print: boolean;
+  continue: boolean;
+  resume?: string | undefined;
+  outputFormat: string;
+  inputFormat: string;
+}): boolean {
+  if (flags.print || flags.outputFormat !== "text" || flags.inputFormat !== "text") return false;
+  if (process.stdin.isTTY && process.stdout.isTTY) return true;
+  if (flags.continue || flags.resume !== undefined) return false;
+  throw new HoldfastError("invalid", 'there is no terminal here: use holdfast -p "what to do"');
+}
+
 export const PROMPT = verb({
   words: "[PROMPT …]",
-  help: "one turn, then exit",
+  help: "the terminal; with -p one turn, then exit",
   flags: {
     print: toggle("the prompt is what follows, else what stands on standard input", { short: "p" }),
     ...RESUME,
     ...RUN,
+    screenReader: toggle("the terminal in plain lines: nothing is drawn over, no timer"),
     jsonSchema: text("FILE|JSON", "the answer is one JSON value that fits this JSON Schema"),
     version: toggle("which one this is", { short: "v" }),
     ...WRAPPERS,
   },
   async run(flags, words) {
-    return (await import("../headless.ts")).headless(withPromptFiles(flags), words);
+    const given = withPromptFiles(flags);
+    if (!isInteractive(flags)) return (await import("../headless.ts")).headless(given, words);
+    return (await import("../terminal/interactive.ts")).interactive(given, words);
   },
 });

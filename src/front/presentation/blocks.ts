@@ -34,7 +34,8 @@ export interface Advice {
 }
 
 export type FactBlock =
-  | { kind: "prompt"; agent: string; from: string; text: string }
+  /** `waits`: it is not for the turn that runs, but begins one of its own. */
+  | { kind: "prompt"; agent: string; from: string; text: string; waits?: true }
   /** `goesOn`: it asks for calls, or was cut off and is continued. */
   | { kind: "reply"; agent: string; text: string; goesOn: boolean; cutOff: boolean; model: string; usage: Usage }
   /** `before`: another process began it, and its end was not recorded. */

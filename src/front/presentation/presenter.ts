@@ -90,7 +90,15 @@ export function createPresenter(): Presenter {
     switch (type) {
       case "input.received":
         inputs.set(data.inputId, textOf(data.content));
-        return [{ kind: "prompt", agent: data.agent, from: data.origin, text: printable(textOf(data.content)) }];
+        return [
+          {
+            kind: "prompt",
+            agent: data.agent,
+            from: data.origin,
+            text: printable(textOf(data.content)),
+            ...(data.waits && { waits: true }),
+          },
+        ];
       case "input.taken":
         return addedTo(inputs.get(data.inputId) ?? "", data.content ?? []).map((text) => ({
           kind: "note",

@@ -1,0 +1,42 @@
+// What the prompt completes: commands and skills behind a slash, files of the project behind an @.
+import { createFileCompletion } from "../../front/terminal/file-completion.ts";
+import type { Completions } from "../../front/terminal/prompt-editor.ts";
+import { createSkillCatalogue } from "../../mechanisms/skills/catalogue.ts";
+import type { Conversation } from "../conversation.ts";
+import { skillPlaces } from "../skill-places.ts";
+import { SLASH_COMMANDS } from "./commands.ts";
+
+export interface NamedSkill {
+  name: string;
+  help: string;
+}
+
+/** Those that a person may name. */
+export async function skillsOf(conversation: Conversation | undefined): Promise<NamedSkill[]> {
+  if (!conversation) return [];
+  const { state, settings } = conversation;
+  const all = await createSkillCatalogue(skillPlaces(state.project.root, settings)).list();
+  return all.filter(({ onlyByModel }) => !onlyByModel).map(({ name, description }) => ({ name, help: description }));
+}
+
+export function createCompletions(conversation: () => Conversation | undefined, root: string): Completions {
+  const files = createFileCompletion(root);
+  let of: Conversation | undefined;
+  let skills: NamedSkill[] = [];
+  return {
+    commands() {
+      const now = conversation();
+      if (now !== of) {
+        of = now;
+        void skillsOf(now).then(
+          (found) => {
+            skills = found;
+          },
+          () => undefined,
+        );
+      }
+      return [...SLASH_COMMANDS.map(({ name, help }) => ({ name, help })), ...skills];
+    },
+    files: (query, signal) => files(query, signal),
+  };
+}

@@ -1,0 +1,247 @@
+// What slash commands and keys work on: the conversation that is open, lists to choose from, Holdfast's own commands.
+import { PERMISSION_MODES, type PermissionMode } from "../../claude-code/permission-modes.ts";
+import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { money, tokens } from "../../front/presentation/format.ts";
+import { age, oneLine } from "../../front/presentation/printable.ts";
+import { type ChoiceItem, createChoiceList } from "../../front/terminal/choice-list.ts";
+import { createPager } from "../../front/terminal/pager.ts";
+import { createTeamView } from "../../front/terminal/team-view.ts";
+import { wrappedLines } from "../../front/terminal/wrapped-lines.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { isRecord } from "../../ledger/guards.ts";
+import { costUsd } from "../../models/catalogue.ts";
+import { modelSpec } from "../../models/model-spec.ts";
+import { contextRoot } from "../../loop/transcript.ts";
+import type { RunResult } from "../../run-result.ts";
+import { createTeamSource } from "../team-source.ts";
+import { type CommandDesk, SLASH_COMMANDS } from "./commands.ts";
+import { skillsOf } from "./completions.ts";
+import type { Sitting } from "./interactive.ts";
+import { runOwnCommand } from "./own-command.ts";
+import { wholePast } from "./past.ts";
+
+export interface Desk extends CommandDesk {
+  nextMode(): Promise<void>;
+  skillNames(): Promise<string[]>;
+  commandNames(): string[];
+  /** How to come back to it. */
+  resumeLine(context: { id: string; root: string }): string;
+}
+
+interface DeskOptions {
+  last: () => RunResult | undefined;
+  leave: () => void;
+  send: (text: string) => Promise<void>;
+}
+
+/** With Shift-Tab, in turn; the others are chosen by name. */
+const TURNS: readonly PermissionMode[] = ["default", "acceptEdits", "plan"];
+
+const MODE_HELP: Record<PermissionMode, string> = {
+  default: "reading is allowed, the rest asks",
+  acceptEdits: "edits inside the project are allowed too",
+  plan: "nothing is changed",
+  auto: "what runs inside the sandbox is allowed",
+  dontAsk: "what would ask is refused",
+  bypassPermissions: "everything is allowed, but for what is protected",
+  bypass: "",
+};
+
+export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions): Desk {
+  const { terminal, state } = sitting;
+  const { transcript, style, app, changed } = terminal;
+  const root = () => sitting.conversation?.state.project.root ?? state.project.root;
+  const say = (lines: readonly string[]) => transcript.say(lines);
+  const own = async (words: readonly string[]) =>
+    runOwnCommand({ words, flags: sitting.flags, root: root() }, (line) => say([line]));
+  const quietly = async (words: readonly string[]) => runOwnCommand({ words, flags: sitting.flags, root: root() });
+
+  /** Undefined: nothing was chosen. */
+  function choose<T>(title: string, items: readonly (ChoiceItem & { value: T })[]): Promise<T | undefined> {
+    return new Promise((resolve) => {
+      const close = app.open(
+        createChoiceList({
+          title,
+          items,
+          style,
+          changed,
+          onChoose(item) {
+            close();
+            resolve(items.find((one) => one === item)?.value);
+          },
+        }),
+      );
+    });
+  }
+
+  function contextId(): string | undefined {
+    const id = sitting.conversation?.run?.context;
+    if (id === undefined) say(["there is no context yet: it begins with your first words"]);
+    return id;
+  }
+
+  async function json(words: readonly string[]): Promise<unknown> {
+    const end = await quietly([...words, "--json"]);
+    if (end.code !== 0) throw new HoldfastError("invalid", end.said.join(" ").replace(/^holdfast: /, ""));
+    return JSON.parse(end.out.join("\n"));
+  }
+
+  async function rewind(): Promise<void> {
+    const id = contextId();
+    if (id === undefined) return;
+    const all = await json(["contexts", "checkpoints", id]);
+    const points = (Array.isArray(all) ? all : []).filter(isRecord).toReversed();
+    const name = await choose(
+      "Go back to before …",
+      points.map(({ name, note, at }) => ({
+        label: String(name),
+        detail: `${typeof at === "number" ? `${age(at)} ago ` : ""}${oneLine(String(note ?? ""), 80)}`,
+        value: String(name),
+      })),
+    );
+    if (name === undefined) return;
+    const only = await choose<string>(`Back to before ${name}: what goes back?`, [
+      { label: "conversation and files", value: "" },
+      { label: "conversation", detail: "the files stay as they are", value: "conversation" },
+      { label: "files", detail: "the conversation stays as it is", value: "files" },
+    ]);
+    if (only === undefined) return;
+    await apart(id, async () => {
+      await own(["contexts", "restore", id, name, ...(only === "" ? [] : ["--only", only])]);
+    });
+  }
+
+  /** A context cannot be restored while it is held: it is let go for that, and taken again. */
+  async function apart(id: string, work: () => Promise<void>): Promise<void> {
+    const { conversation } = sitting;
+    await conversation?.close();
+    try {
+      await work();
+    } finally {
+      await sitting.change({ context: await infoOf(id) });
+    }
+  }
+
+  const infoOf = async (id: string): Promise<ContextInfo | undefined> =>
+    (await listContexts(state.store)).find((one) => one.id === id);
+
+  async function resume(): Promise<void> {
+    const all = (await listContexts(state.store)).filter(({ aside }) => !aside);
+    const chosen = await choose(
+      "Go on with …",
+      all.slice(0, 500).map((one) => ({
+        label: oneLine(one.title, 70) || one.id,
+        detail: `${one.status} · ${one.id}`,
+        preview: async () => (await quietly(["contexts", "show", one.id])).out.slice(-12),
+        value: one,
+      })),
+    );
+    if (chosen) await sitting.change({ context: chosen });
+  }
+
+  async function fork(checkpoint: string | undefined): Promise<void> {
+    const id = contextId();
+    if (id === undefined) return;
+    const made = await json(["contexts", "fork", id, ...(checkpoint === undefined ? [] : [checkpoint])]);
+    const copy = isRecord(made) && typeof made.id === "string" ? await infoOf(made.id) : undefined;
+    if (!copy) return;
+    say([`${copy.id} goes on from here; ${id} stays as it is`]);
+    await sitting.change({ context: copy });
+  }
+
+  async function transcriptPager(): Promise<void> {
+    const id = contextId();
+    if (id === undefined) return;
+    const lines = wrappedLines(await wholePast(state, id), terminal.size().columns);
+    const close = app.open(
+      createPager({
+        title: id,
+        lines: { length: lines.length, line: (i) => lines[i] ?? "" },
+        style,
+        startAtEnd: true,
+        changed,
+        closed: () => close(),
+      }),
+    );
+  }
+
+  async function team(): Promise<void> {
+    const { conversation } = sitting;
+    const id = contextId();
+    if (id === undefined || !conversation) return;
+    const source = createTeamSource({ conversation, flags: sitting.flags, context: id });
+    const close = app.open(createTeamView({ source, style, changed, now: () => Date.now(), closed: () => close() }));
+  }
+
+  const reopen = async (to: { model?: string; permissionMode?: string }): Promise<void> => {
+    const mode = PERMISSION_MODES.find((one) => one === to.permissionMode);
+    if (to.permissionMode !== undefined && !mode)
+      throw new HoldfastError("invalid", `there is no mode ${to.permissionMode}: ${PERMISSION_MODES.join(", ")}`);
+    const model = to.model === undefined ? {} : { model: modelSpec(to.model) };
+    await sitting.change({ flags: { ...model, ...(mode && { permissionMode: mode }) } });
+    const now = sitting.conversation;
+    say([style.dim(`· ${now?.model.id}, mode ${now?.mode}`)]);
+  };
+
+  return {
+    say,
+    contextId,
+    own,
+    send: (text) => send(text),
+    reopen,
+    rewind,
+    fork,
+    resume,
+    team,
+    transcript: transcriptPager,
+    leave,
+    async clear() {
+      const id = sitting.conversation?.run?.context;
+      await sitting.change({ context: undefined });
+      say([style.dim(id === undefined ? "· a new context" : `· a new context; /resume goes back to ${id}`)]);
+    },
+    cost() {
+      const result = last();
+      if (!result) return ["nothing yet"];
+      return [
+        ...Object.entries(result.usageByModel).map(([model, usage]) => {
+          const { input, output, cacheRead, cacheWrite } = usage;
+          return `${model}: ${tokens(input + cacheRead + cacheWrite)} in (${tokens(cacheRead)} from cache), ${tokens(output)} out · ${money(costUsd(model, usage))}`;
+        }),
+        `all: ${money(result.costUsd)}`,
+      ];
+    },
+    about() {
+      const { conversation } = sitting;
+      const run = conversation?.run;
+      if (!conversation) return ["it is still being opened"];
+      const { model, mode, settings } = conversation;
+      return [
+        `model ${model.id} (window ${tokens(model.limits.contextTokens)} tokens${model.limits.isAssumed ? ", assumed" : ""})`,
+        `mode ${mode}; ${settings.sandbox ? "commands run inside the sandbox" : "no sandbox"}`,
+        ...(run ? [`context ${run.context} in ${contextRoot(run.taken.agent.turn)}`] : ["no context yet"]),
+      ];
+    },
+    async chooseModel() {
+      const { bareNames } = await import("../../models/catalogue.ts");
+      const model = await choose(
+        "Which model? (others by name: /model PROVIDER/NAME)",
+        [...bareNames(), "rehearsal"].map((label) => ({ label, value: label })),
+      );
+      if (model !== undefined) await reopen({ model });
+    },
+    async chooseMode() {
+      const modes = PERMISSION_MODES.filter((mode) => mode !== "bypass");
+      const mode = await choose("What is allowed unasked?", modes.map((one) => ({ label: one, detail: MODE_HELP[one], value: one })));
+      if (mode !== undefined) await reopen({ permissionMode: mode });
+    },
+    async nextMode() {
+      const at = TURNS.indexOf(sitting.conversation?.mode ?? "default");
+      await reopen({ permissionMode: TURNS[(at + 1) % TURNS.length]! });
+    },
+    skillNames: async () => (await skillsOf(sitting.conversation)).map(({ name }) => name),
+    commandNames: () => SLASH_COMMANDS.map(({ name }) => name),
+    resumeLine: ({ id, root }) => commandLine(["-r", id], sitting.flags, root),
+  };
+}

@@ -1,0 +1,211 @@
+// `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
+import type { ContextInfo } from "../../contexts/listing.ts";
+import { openTerminal, type OpenTerminal } from "../../front/terminal/terminal.ts";
+import { isHoldfastError } from "../../ledger/error.ts";
+import { contextRoot } from "../../loop/transcript.ts";
+import type { RunResult } from "../../run-result.ts";
+import { nearestName } from "../../text/similarity.ts";
+import { type Conversation, type ConversationFlags, openConversation } from "../conversation.ts";
+import { errorText } from "../error-text.ts";
+import { leftBehind } from "../going-on.ts";
+import { chosenContext, type OpenState, openState } from "../open.ts";
+import { forked } from "../session.ts";
+import { slashCommand } from "./commands.ts";
+import { createCompletions } from "./completions.ts";
+import { createDesk } from "./desk.ts";
+import { greetingLines } from "./greeting.ts";
+import { pastPrompts, recentPast } from "./past.ts";
+import { runPersonCommand } from "./person-command.ts";
+import { createStatus } from "./status.ts";
+import { asksTrust } from "./trust-question.ts";
+
+export type InteractiveFlags = ConversationFlags & { inputFormat: string; outputFormat: string };
+
+/** What the parts of the terminal share: it is replaced as a whole when another context, model or mode is chosen. */
+export interface Sitting {
+  readonly terminal: OpenTerminal;
+  readonly state: OpenState;
+  flags: InteractiveFlags;
+  /** Undefined while it is opened. */
+  conversation: Conversation | undefined;
+  /** Lets the conversation go and opens another: with other flags, of another context, or a new one. */
+  change(to: { flags?: Partial<InteractiveFlags>; context?: ContextInfo | undefined }): Promise<void>;
+  /** Says what went wrong, and goes on. */
+  attempt(work: () => Promise<void> | void): Promise<void>;
+}
+
+export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
+  const state = await openState(flags);
+  const left = Promise.withResolvers<number>();
+  const history: string[] = [];
+  const status = createStatus(() => sitting.conversation, flags);
+  const terminal = openTerminal({
+    history,
+    complete: createCompletions(() => sitting.conversation, state.project.root),
+    status: status.now,
+    waitingPlans: status.plans,
+    keys: {
+      interrupt: () => void (interruptPerson() || interrupt()),
+      leave: () => left.resolve(0),
+      submit: (text, { queued }) => void sitting.attempt(() => submit(text, queued)),
+      nextMode: () => void sitting.attempt(() => desk.nextMode()),
+      team: () => void sitting.attempt(() => desk.team()),
+      rewind: () => void sitting.attempt(() => desk.rewind()),
+    },
+  });
+  const { transcript } = terminal;
+  /** What was run with `!` since the last words. */
+  let ran: { from: string; text: string }[] = [];
+  let runs: AbortController | undefined;
+  let last: RunResult | undefined;
+  /** Until the conversation is open, and while it is changed, words wait. */
+  let ready: Promise<void> = Promise.resolve();
+
+  const sitting: Sitting = {
+    terminal,
+    state,
+    flags,
+    conversation: undefined,
+    change(to) {
+      ready = ready.then(() => changeTo(to));
+      return ready;
+    },
+    async attempt(work) {
+      try {
+        await work();
+      } catch (error) {
+        transcript.say([`${terminal.style.red("✗")} ${errorText(error).replace(/\s*\n\s*/g, " ")}`]);
+      }
+    },
+  };
+  const desk = createDesk(sitting, { last: () => last, leave: () => left.resolve(0), send });
+
+  async function changeTo(to: Parameters<Sitting["change"]>[0]): Promise<void> {
+    const before = sitting.conversation;
+    const same = before?.run && "context" in to ? undefined : await infoOf(before);
+    const context = "context" in to ? to.context : same;
+    sitting.conversation = undefined;
+    await before?.close();
+    const next = { ...sitting.flags, ...to.flags };
+    try {
+      sitting.conversation = await openConversation(next, state, { context, door });
+      sitting.flags = next;
+    } catch (error) {
+      if (!before) throw error;
+      // What was asked for cannot be had: everything is as it was.
+      sitting.conversation = await openConversation(sitting.flags, state, { context: await infoOf(before), door });
+      await sitting.conversation.takeUp();
+      throw error;
+    } finally {
+      status.changed();
+    }
+    if (context) await sitting.conversation.takeUp();
+  }
+
+  const infoOf = async (of: Conversation | undefined): Promise<ContextInfo | undefined> => {
+    if (!of?.run) return undefined;
+    const { listContexts } = await import("../../contexts/index.ts");
+    const { context } = of.run;
+    return (await listContexts(state.store)).find(({ id }) => id === context);
+  };
+
+  const door: Parameters<typeof openConversation>[2]["door"] = {
+    event(event) {
+      transcript.event(event);
+      if (event.type === "event") status.changed();
+    },
+    result(result) {
+      last = result;
+      if (result.reason !== "done" && result.reason !== "interrupted" && result.error === undefined)
+        transcript.say([terminal.style.dim(`· ended early: ${result.reason}`)]);
+      if (result.reason === "interrupted") transcript.say([terminal.style.dim("· interrupted; say how to go on, or just: go on")]);
+    },
+    opened(run) {
+      transcript.resume(run.taken.agent.turn);
+      status.changed();
+    },
+    says: (lines) => lines.length > 0 && transcript.say(lines.map((line) => terminal.style.dim(`· ${line}`))),
+    ask: (request, signal) => terminal.ask(request, signal),
+    failed(error) {
+      transcript.say([`${terminal.style.red("✗")} ${errorText(error)}`]);
+      left.resolve(isHoldfastError(error, "fenced") ? 2 : 1);
+    },
+  };
+
+  function interrupt(): void {
+    if (!sitting.conversation?.interrupt()) return;
+    terminal.running.interrupting();
+    terminal.changed("at once");
+  }
+
+  /** Contract: true when a command of the person's own was running. */
+  function interruptPerson(): boolean {
+    runs?.abort();
+    return runs !== undefined;
+  }
+
+  async function send(text: string, how: { waits?: boolean } = {}): Promise<void> {
+    await ready;
+    const beside = ran;
+    ran = [];
+    await sitting.conversation?.send(text, { ...how, beside });
+  }
+
+  async function submit(text: string, queued: boolean): Promise<void> {
+    if (text.startsWith("!")) return personRuns(text.slice(1).trim());
+    const [, name, rest = ""] = /^\/([\w:-]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
+    if (name === undefined) return send(text, { waits: queued });
+    const command = slashCommand(name);
+    if (command) return command.run(desk, rest.split(/\s+/).filter(Boolean));
+    const known = await desk.skillNames();
+    if (known.includes(name) || name.includes(":")) return send(text, { waits: queued });
+    const near = nearestName(name, [...desk.commandNames(), ...known]);
+    transcript.say([`there is no /${name}${near ? `: did you mean /${near}?` : "; /help lists what there is"}`]);
+  }
+
+  async function personRuns(command: string): Promise<void> {
+    if (command === "") return;
+    transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
+    runs = new AbortController();
+    let rest = "";
+    const tell = (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      if (lines.length > 0) transcript.say(lines.map((line) => `  ${line}`));
+    };
+    const cwd = sitting.conversation?.run?.taken.agent.turn.cwd ?? state.project.root;
+    const end = await runPersonCommand(command, { cwd, signal: runs.signal, tell });
+    runs = undefined;
+    tell("\n");
+    const how = end.code === undefined ? "it did not run to its end" : `exit code ${end.code}`;
+    if (end.code !== 0) transcript.say([terminal.style.dim(`  ${how}`)]);
+    ran.push({ from: "a command that the user ran", text: `$ ${command}\n${end.output}\n[${how}]` });
+  }
+
+  try {
+    transcript.say(greetingLines(state, flags));
+    const chosen = await chosenContext(state, flags);
+    const context = chosen && flags.forkSession ? await forked(state, chosen) : chosen;
+    if (context) transcript.say(await recentPast(state, context, { style: terminal.style, columns: terminal.size().columns }));
+    void pastPrompts(state).then((past) => terminal.prompt.remember(past), () => undefined);
+    await sitting.change({ context });
+    await asksTrust(sitting);
+    const given = words.join(" ").trim();
+    if (given !== "") await sitting.attempt(() => submit(given, false));
+    const code = await left.promise;
+    return code;
+  } finally {
+    const { conversation } = sitting;
+    const run = conversation?.run;
+    const wasWorking = run?.taken.agent.hasWork() ?? false;
+    await conversation?.close().catch((error) => transcript.say([errorText(error)]));
+    terminal.close();
+    if (conversation && run) {
+      const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
+      const again = desk.resumeLine(context);
+      process.stderr.write(wasWorking ? `Take it up again with: ${again}\n` : `Go on with it: ${again}\n`);
+      for (const line of leftBehind(run, conversation.harness, { flags, context, stayed: false })) process.stderr.write(`${line}\n`);
+    }
+    await state.store.close();
+  }
+}

@@ -1,0 +1,50 @@
+// What the last line of the terminal says, from what is true now: looked up when the ledger changed, not at every frame.
+import type { StatusNow } from "../../front/terminal/status-line.ts";
+import { contextState } from "../../loop/agent.ts";
+import { stateOf as viewStateOf } from "../../mechanisms/compaction/events.ts";
+import { counted } from "../../text/counted.ts";
+import type { Conversation } from "../conversation.ts";
+import type { WorkFlags } from "../flags.ts";
+
+export interface Status {
+  now(): Omit<StatusNow, "spent" | "waiting">;
+  /** Plans that wait for a person. */
+  plans(): number;
+  changed(): void;
+}
+
+export function createStatus(conversation: () => Conversation | undefined, flags: Pick<WorkFlags, "model">): Status {
+  let known: ReturnType<Status["now"]> | undefined;
+
+  function look(): ReturnType<Status["now"]> {
+    const open = conversation();
+    const model = open?.model.id ?? flags.model ?? "";
+    if (!open) return { model, mode: "opening …", outstanding: [] };
+    const base = { model, mode: open.mode, isSandboxed: open.settings.sandbox !== undefined };
+    const { run, harness } = open;
+    if (!run) return { ...base, outstanding: [] };
+    const { ledger, agent } = run.taken;
+    const counts = new Map<string, number>();
+    for (const name of Object.keys(contextState(ledger).agents))
+      for (const { what, count } of harness.host.outstanding(ledger, name))
+        if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
+    const { used } = viewStateOf(agent.turn);
+    return {
+      ...base,
+      context: run.context,
+      ...(used !== undefined && { window: Math.min(1, used / open.model.limits.contextTokens) }),
+      outstanding: [...counts].map(([what, count]) => counted(count, what)),
+    };
+  }
+
+  return {
+    now() {
+      known ??= look();
+      return known;
+    },
+    plans: () => 0,
+    changed() {
+      known = undefined;
+    },
+  };
+}

@@ -1,0 +1,203 @@
+// The terminal as a whole: what stands below the transcript, who takes a key, and questions one after the other.
+import { matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
+import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
+import type { Style } from "../presentation/style.ts";
+import type { Key, Panel, Part, Size, View } from "./view.ts";
+import { fittedLine, wrappedLines } from "./wrapped-lines.ts";
+
+export interface TerminalApp extends Part {
+  /** Contract: every key and paste, in order. */
+  key(key: Key): void;
+  /** Puts a panel in front of the prompt, over those that stand there; gives what takes it away again. */
+  open(panel: Panel): () => void;
+  /** One question after the other. Contract: undefined when the signal ends it first. */
+  ask(question: Question): Promise<ApprovalAnswer | undefined>;
+  /** One line above the prompt, until something is typed. */
+  notice(line: string): void;
+  /** How many questions wait for a person. */
+  readonly waiting: number;
+}
+
+export interface Question {
+  request: ApprovalRequest;
+  signal: AbortSignal;
+  /** Made when it is its turn; `more`: how many wait behind it. */
+  card: (answered: (answer: ApprovalAnswer) => void, more: number) => Promise<Panel>;
+}
+
+/** What the keys mean that no panel takes. */
+export interface AppKeys {
+  interrupt(): void;
+  leave(): void;
+  /** Enter was pressed; `queued`: it waits for its own turn. */
+  submit(text: string, how: { queued: boolean }): void;
+  nextMode(): void;
+  team(): void;
+  rewind(): void;
+  redraw(): void;
+  suspend(): void;
+}
+
+export interface PromptPanel extends Panel {
+  text(): string;
+  clear(): void;
+  readonly isEmpty: boolean;
+  /** A list of completions or of the history stands open: it takes Esc. */
+  readonly hasList: boolean;
+}
+
+export interface AppOptions {
+  style: Style;
+  /** Above the prompt, from top to bottom; and the last line. */
+  parts: readonly Part[];
+  status: Part;
+  prompt: PromptPanel;
+  keys: AppKeys;
+  isWorking: () => boolean;
+  changed: (when?: "soon" | "at once") => void;
+  now: () => number;
+}
+
+/** Two of the same key within this time are meant together. */
+const TWICE_MS = 1_500;
+
+export function createTerminalApp(opts: AppOptions): TerminalApp {
+  const { style, parts, status, prompt, keys, isWorking, changed, now } = opts;
+  const panels: Panel[] = [];
+  const questions: { question: Question; settle: (answer: ApprovalAnswer | undefined) => void }[] = [];
+  let notice = "";
+  let lastPressed = { key: "", at: 0 };
+
+  const front = (): Panel => panels.at(-1) ?? prompt;
+
+  function open(panel: Panel): () => void {
+    panels.push(panel);
+    changed("at once");
+    return () => {
+      const at = panels.indexOf(panel);
+      if (at >= 0) panels.splice(at, 1);
+      changed("at once");
+    };
+  }
+
+  /** The next question stands in front as soon as the one before it is answered. */
+  async function askNext(): Promise<void> {
+    const [next] = questions;
+    if (!next) return;
+    const { question, settle } = next;
+    let close: () => void = () => undefined;
+    const end = (answer?: ApprovalAnswer) => {
+      if (questions[0] !== next) return;
+      question.signal.removeEventListener("abort", gone);
+      questions.shift();
+      close();
+      settle(answer);
+      void askNext();
+    };
+    const gone = () => end();
+    if (question.signal.aborted) return end();
+    question.signal.addEventListener("abort", gone, { once: true });
+    const card = await question.card(end, questions.length - 1);
+    if (questions[0] === next) close = open(card);
+  }
+
+  /** The same key twice, soon after each other. */
+  function isTwice(key: string): boolean {
+    const is = lastPressed.key === key && now() - lastPressed.at < TWICE_MS;
+    lastPressed = is ? { key: "", at: 0 } : { key, at: now() };
+    return is;
+  }
+
+  function onInterruptKey(): void {
+    if (isWorking()) {
+      if (isTwice("ctrl+c")) return keys.leave();
+      keys.interrupt();
+    } else if (panels.length > 0) panels.pop();
+    else if (!prompt.isEmpty) prompt.clear();
+    else if (isTwice("ctrl+c")) keys.leave();
+    else notice = "Ctrl-C once more leaves.";
+  }
+
+  function onEscape(): void {
+    if (questions.length > 0 || (panels.length === 0 && isWorking())) keys.interrupt();
+    else if (panels.length > 0) panels.pop();
+    else if (prompt.isEmpty && isTwice("escape")) keys.rewind();
+    else if (prompt.isEmpty) notice = "Esc once more: go back to an earlier prompt.";
+    else prompt.clear();
+  }
+
+  /** Contract: true when it was one of the terminal's own. */
+  function ownKey(data: string): boolean {
+    const isPrompt = panels.length === 0;
+    if (matchesKey(data, "ctrl+c")) onInterruptKey();
+    else if (matchesKey(data, "escape")) {
+      if (isPrompt && prompt.hasList) return false;
+      if (!isPrompt && questions.length === 0 && front().key({ kind: "key", data })) return true;
+      onEscape();
+    } else if (matchesKey(data, "ctrl+z")) keys.suspend();
+    else if (matchesKey(data, "ctrl+l")) keys.redraw();
+    else if (!isPrompt) return false;
+    else if (matchesKey(data, "ctrl+d") && prompt.isEmpty) keys.leave();
+    else if (matchesKey(data, "shift+tab")) keys.nextMode();
+    else if (matchesKey(data, "ctrl+t")) keys.team();
+    else if (matchesKey(data, "alt+enter")) submit({ queued: true });
+    else return false;
+    return true;
+  }
+
+  function submit(how: { queued: boolean }): void {
+    const text = prompt.text().trim();
+    if (text === "") return;
+    prompt.clear();
+    keys.submit(text, how);
+  }
+
+  return {
+    get waiting() {
+      return questions.length;
+    },
+    key(key) {
+      notice = "";
+      if (key.kind !== "key" || !ownKey(key.data)) front().key(key);
+      changed("at once");
+    },
+    open,
+    ask(question) {
+      return new Promise((settle) => {
+        questions.push({ question, settle });
+        if (questions.length === 1) void askNext();
+        else changed();
+      });
+    },
+    notice(line) {
+      notice = line;
+      changed();
+    },
+    render(size) {
+      return stacked([...parts, noticePart(notice, style), front(), status], size);
+    },
+  };
+}
+
+const noticePart = (notice: string, style: Style): Part => ({
+  render: ({ columns }) => ({
+    lines: notice === "" ? [] : wrappedLines([style.yellow(notice)], columns).slice(0, 3),
+  }),
+});
+
+/** Below each other; what does not fit is taken from the top ones, so that whoever takes keys is seen. */
+function stacked(parts: readonly Part[], size: Size): View {
+  const lines: string[] = [];
+  let caret: View["caret"];
+  let room = size.rows - 1;
+  for (const part of parts.toReversed()) {
+    const view = part.render({ columns: size.columns, rows: Math.max(1, room) });
+    const cut = Math.max(0, view.lines.length - Math.max(0, room));
+    const shown = view.lines.slice(cut).map((line) => fittedLine(line, size.columns));
+    if (caret) caret = { ...caret, row: caret.row + shown.length };
+    if (view.caret && !caret) caret = { row: Math.max(0, view.caret.row - cut), column: view.caret.column };
+    lines.unshift(...shown);
+    room -= shown.length;
+  }
+  return { lines, ...(caret && { caret }) };
+}

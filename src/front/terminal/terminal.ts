@@ -1,0 +1,119 @@
+// Opens the terminal: keyboard, screen, transcript, prompt and status line, put together. What keys and commands do is said by whoever opens it.
+import { LEAD } from "../../loop/agent.ts";
+import type { ApprovalRequest } from "../../mechanisms/approvals/events.ts";
+import type { ApprovalsOptions } from "../../mechanisms/approvals/index.ts";
+import { previewChange } from "../../mechanisms/files/change-preview.ts";
+import { type Style, styleFor } from "../presentation/style.ts";
+import { createTally, type Tally } from "../presentation/tally.ts";
+import { type AppKeys, createTerminalApp, type TerminalApp } from "./app.ts";
+import { createApprovalCard } from "./approval-card.ts";
+import { captureWrites } from "./captured-writes.ts";
+import { openKeyboard } from "./keyboard.ts";
+import { type Completions, createPromptEditor, type PromptEditor } from "./prompt-editor.ts";
+import { createRunning, type Running } from "./running.ts";
+import { createTerminalScreen } from "./screen.ts";
+import { createStatusLine, type StatusNow } from "./status-line.ts";
+import { createTranscript, type Transcript } from "./transcript.ts";
+import type { Size } from "./view.ts";
+
+export interface OpenTerminal {
+  readonly app: Pick<TerminalApp, "open" | "notice">;
+  readonly transcript: Transcript;
+  readonly running: Running;
+  readonly prompt: Pick<PromptEditor, "remember">;
+  readonly tally: Tally;
+  readonly style: Style;
+  readonly size: () => Size;
+  changed(when?: "soon" | "at once"): void;
+  /** Asks for approval at this terminal. */
+  readonly ask: NonNullable<ApprovalsOptions["onAsk"]>;
+  /** Gives the terminal to somebody else (a shell, an editor), and takes it back. */
+  suspended<T>(work: () => Promise<T>): Promise<T>;
+  /** Everything is as it was before; nothing is drawn any more. */
+  close(): void;
+}
+
+export interface TerminalOptions {
+  keys: Omit<AppKeys, "redraw" | "suspend">;
+  status: () => Omit<StatusNow, "spent" | "waiting">;
+  /** Plans that wait, beside the questions. */
+  waitingPlans: () => number;
+  complete: Completions;
+  history: readonly string[];
+}
+
+/** While somebody works the time is drawn anew. */
+const TICK_MS = 125;
+
+export function openTerminal({ keys, status, waitingPlans, complete, history }: TerminalOptions): OpenTerminal {
+  const { stdin, stdout } = process;
+  const style = styleFor(stdout, process.env);
+  const size = (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
+  const captured = captureWrites((line) => transcript.say([line]));
+  const { write } = captured;
+  const screen = createTerminalScreen({ write, size });
+  const { changed } = screen;
+  const now = () => Date.now();
+  const tally = createTally();
+  const running = createRunning({ style, lead: LEAD, now });
+  const append = (lines: string[]) => screen.append(lines);
+  const transcript = createTranscript({ style, size, running, tally, append, changed });
+  const prompt = createPromptEditor({
+    ...{ history, complete, size, style, changed },
+    onSubmit: (text) => keys.submit(text, { queued: false }),
+  });
+  const waiting = () => app.waiting + waitingPlans();
+  const line = createStatusLine(() => ({ ...status(), spent: tally.short(), waiting: waiting() }), style);
+  const keyboard = openKeyboard({ input: stdin, write });
+  const app = createTerminalApp({
+    ...{ style, prompt, changed, now },
+    parts: [transcript, running],
+    status: line,
+    isWorking: () => running.isAtWork(),
+    keys: { ...keys, redraw: () => screen.resized(), suspend: () => void suspended(stop) },
+  });
+
+  async function suspended<T>(work: () => Promise<T>): Promise<T> {
+    keyboard.suspend();
+    screen.pause();
+    try {
+      return await work();
+    } finally {
+      keyboard.resume();
+      screen.resized();
+    }
+  }
+
+  const onResize = () => screen.resized();
+  stdout.on("resize", onResize);
+  keyboard.onKey((key) => app.key(key));
+  const ticking = setInterval(() => running.isAtWork() && changed(), TICK_MS);
+  ticking.unref();
+  screen.show(app);
+  screen.changed("at once");
+
+  return {
+    ...{ app, transcript, running, prompt, tally, style, size, changed, suspended },
+    ask: (request, signal) => app.ask({ request, signal, card: (answered, more) => card(request, answered, more) }),
+    close() {
+      clearInterval(ticking);
+      stdout.removeListener("resize", onResize);
+      keyboard.close();
+      screen.close();
+      captured.end();
+    },
+  };
+
+  async function card(request: ApprovalRequest, answered: Parameters<typeof createApprovalCard>[0]["answered"], waiting: number) {
+    const change = await previewChange(request.tool, request.input, request.cwd);
+    return createApprovalCard({ request, ...(change && { change }), waiting, style, shownAt: now(), now, answered, changed });
+  }
+}
+
+/** Ctrl-Z: the shell has it until it brings it back. */
+function stop(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGCONT", () => resolve());
+    process.kill(process.pid, "SIGSTOP");
+  });
+}
