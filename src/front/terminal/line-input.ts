@@ -3,7 +3,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { own } from "../../ledger/own.ts";
 import { printable } from "../presentation/printable.ts";
 import { pressed } from "./key-name.ts";
-import { cutRow } from "./rows.ts";
+import { cutRow, graphemes } from "./rows.ts";
 import type { Key } from "./view.ts";
 
 export interface LineInput {
@@ -14,7 +14,7 @@ export interface LineInput {
   render(label: string, columns: number): { row: string; column: number };
 }
 
-const characters = (text: string): string[] => [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+const characters = (text: string): string[] => [...graphemes(text)].map(({ segment }) => segment);
 
 type Halves = [before: string[], after: string[]];
 

@@ -20,6 +20,11 @@ export interface PagerOptions {
   left: () => void;
 }
 
+export interface Pager extends Panel {
+  /** What is searched for is being typed: every letter is meant for that. */
+  readonly isTyping: boolean;
+}
+
 interface Search {
   pattern: RegExp;
   says: string;
@@ -28,7 +33,7 @@ interface Search {
 const KEYS = "↑↓ PgUp PgDn Home End · / search · q back";
 
 /** Contract: Ctrl-C is not taken. */
-export function createPager(opts: PagerOptions): Panel {
+export function createPager(opts: PagerOptions): Pager {
   const { lines, style, changed } = opts;
   let search: Search | undefined;
   let input: LineInput | undefined;
@@ -112,6 +117,9 @@ export function createPager(opts: PagerOptions): Panel {
 
   return {
     render,
+    get isTyping() {
+      return input !== undefined;
+    },
     key(key) {
       const isTaken =
         key.kind === "paste" ? (input?.key(key) ?? false) : input ? searchKey(input, key.data) : pageKey(key.data);

@@ -5,6 +5,15 @@ const PLAIN_ASCII = /^[\u0020-\u007e]*$/;
 const SGR = /(\u001b\[[0-9;]*m)/;
 const RESET = "\u001b[0m";
 
+/** Made at the first line that needs it: it takes a millisecond. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** Characters as people see them. */
+export function graphemes(text: string): Iterable<{ segment: string }> {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
+
 /** Contract: the line has no control characters but colours. `mark`: what every row after the first begins with. */
 export function rowsOf(line: string, columns: number, mark = ""): string[] {
   const first = Math.max(1, columns);
@@ -20,7 +29,7 @@ export function rowsOf(line: string, columns: number, mark = ""): string[] {
       row += part;
       continue;
     }
-    for (const { segment } of new Intl.Segmenter().segment(part)) {
+    for (const { segment } of graphemes(part)) {
       const width = visibleWidth(segment);
       if (width > room && room < (rows.length === 0 ? first : later)) {
         rows.push(open.length > 0 ? row + RESET : row);
