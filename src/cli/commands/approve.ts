@@ -1,7 +1,7 @@
 // `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 
 import { listContexts } from "../../contexts/listing.ts";
-import { type ApprovalScope, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
+import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
@@ -11,7 +11,7 @@ import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { own } from "../../ledger/own.ts";
 import { contextState } from "../../loop/agent.ts";
 import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
-import { answerEvent, listedRequests, whoAnswers } from "../../mechanisms/approvals/index.ts";
+import { answerEvent, listedRequests } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
@@ -70,15 +70,14 @@ function answerOf(word: string, request: ApprovalRequest, flags: Answer): Approv
   const from = "another terminal";
   const scope = own(SCOPES, word);
   if (!scope) throw new HoldfastError("invalid", `"${oneLine(word, 40)}" is no answer: ${USE}`);
-  if (scope === "no") return { decision: "deny", from, ...(reason !== undefined && { reason }) };
   const choice = choicesFor(request).find((one) => one.scope === scope);
   if (!choice && (scope === "rule" || request.firm))
     throw new HoldfastError(
       "invalid",
       `${request.requestId} can only be allowed this once: ${commandLine(["approve", request.requestId, "allow"], flags)}`,
     );
-  if (choice?.scope === "rule") return { decision: "allow", keeps: { rule: choice.rule, ...whoAnswers() }, from };
-  return { decision: "allow", from, ...(scope === "exactly" && { remember: true }) };
+  // The very same edit again is not offered beside the rule for all edits; whoever asks for it has it.
+  return choice ? answerBy(choice, { from, reason }) : { decision: "allow", remember: true, from };
 }
 
 const SCOPES: Record<string, ApprovalScope> = { allow: "once", remember: "exactly", rule: "rule", deny: "no" };

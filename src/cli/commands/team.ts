@@ -2,17 +2,14 @@
 
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
-import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
-import { contextState } from "../../loop/agent.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
-import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../../mechanisms/team/decide.ts";
-import { doing } from "../../mechanisms/team/roster.ts";
-import { type TeammatePlan as Plan, type TeamState, USER } from "../../mechanisms/team/state.ts";
+import type { TeammatePlan as Plan } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
+import { askToShutDown, matesOf, nobody, reviewPlan, sendMessage, teamIn } from "../team-actions.ts";
 
 type Flags = PlaceFlags & JsonToo & { resume?: string; all?: boolean };
 
@@ -26,33 +23,24 @@ export const show = (flags: Flags, name: string | undefined): Promise<number> =>
 
 export const plans = (flags: Flags): Promise<number> => withTeams(flags, async (teams) => listPlans(teams, flags));
 
-export const send = (flags: Flags, [name = "", ...words]: string[]): Promise<number> =>
+export const send = (flags: Flags, [to = "", ...words]: string[]): Promise<number> =>
   withTeams(flags, async (teams) => {
-    const to = theTeam(teams, (one) => name === "*" || name === "lead" || one.mates[name]?.status === "active", name);
-    await record(to, sending(stateOf(to), USER, { to: name, content: words.join(" ") }));
-    if (stateOf(to).mates[name]?.status === "left")
-      throw new HoldfastError("not_found", `${name} has shut down just before: it does not see this`);
-    return said(flags, { sent: name }, `Sent to ${name}.`);
+    const { line } = await sendMessage(teams, { to, content: words.join(" ") });
+    return said(flags, { sent: to }, line);
   });
 
 export const shutdown = (flags: Flags & { reason?: string }, [name = "", ...words]: string[]): Promise<number> =>
   withTeams(flags, async (teams) => {
-    const of = theTeam(teams, (one) => one.mates[name]?.status === "active", name);
-    const { facts, requestId } = shuttingDown(stateOf(of), name, flags.reason ?? words.join(" "));
-    await record(of, facts);
-    return said(
-      flags,
-      { requestId },
-      `Asked ${name} to shut down: request ${requestId}. It answers when a host runs it.`,
-    );
+    const { requestId, line } = await askToShutDown(teams, { name, why: flags.reason ?? words.join(" ") });
+    return said(flags, { requestId }, line);
   });
 
 export const review = (flags: Flags, [given = "", ...words]: string[], way: "approve" | "reject"): Promise<number> =>
-  withTeams(flags, (teams) =>
-    reviewPlan({ teams, flags, given, approve: way === "approve", feedback: words.join(" ") }),
-  );
-
-const stateOf = (ledger: Ledger): TeamState => sliceOf(ledger, "team");
+  withTeams(flags, async (teams) => {
+    const answer = { given, approve: way === "approve", feedback: words.join(" ") };
+    const { requestId, status, line } = await reviewPlan(teams, answer);
+    return said(flags, { requestId, status }, line);
+  });
 
 async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): Promise<Ledger[]> {
   const reading = await ledgerReaders({ root: project.root, jobsDir });
@@ -61,91 +49,28 @@ async function openTeams({ store, project, jobsDir }: OpenState, flags: Flags): 
   return Promise.all(contexts.map((name) => openLedger({ store, name, ...reading })));
 }
 
-/** Whoever was here and left is named too. */
-function nobody(teams: readonly Ledger[], name: string): HoldfastError {
-  const mates = teams.flatMap((one) => Object.values(stateOf(one).mates));
-  const here = mates.filter((one) => one.status === "active").map((one) => one.name);
-  const there =
-    here.length > 0 ? `there are ${here.join(", ")}` : "there is no team; `holdfast -p … --stay` builds one";
-  const left = mates.some((one) => one.name === name) ? `${name} has shut down` : `nobody here is ${name}`;
-  return new HoldfastError("not_found", `${left}: ${there}`);
-}
-
-const noPlan = (_: readonly Ledger[], plan: string): HoldfastError =>
-  new HoldfastError("not_found", `there is no plan ${plan}: see \`holdfast team plans --all\``);
-
-function theTeam(
-  teams: Ledger[],
-  fits: (state: TeamState) => boolean,
-  what: string,
-  missing: typeof nobody = nobody,
-): Ledger {
-  const fitting = teams.filter((one) => fits(stateOf(one)));
-  if (fitting.length > 1)
-    throw new HoldfastError(
-      "invalid",
-      `${what} is in ${fitting.length} teams (${fitting.map((one) => one.name).join(", ")}): say which with -r CONTEXT`,
-    );
-  if (!fitting[0]) throw missing(teams, what);
-  return fitting[0];
-}
-
-const record = (ledger: Ledger, facts: TeamFacts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
-
 function said(flags: Flags, value: object, line: string): number {
   process.stdout.write(flags.json ? `${JSON.stringify(value)}\n` : `${printable(line)}\n`);
   return 0;
 }
 
-interface Reviewing {
-  teams: Ledger[];
-  flags: Flags;
-  given: string;
-  approve: boolean;
-  feedback: string;
-}
-
-async function reviewPlan({ teams, flags, given, approve, feedback }: Reviewing): Promise<number> {
-  const has = (state: TeamState) =>
-    state.plans[given] !== undefined ||
-    Object.values(state.plans).some((plan) => plan.by === given && plan.status === "pending");
-  if (!approve && feedback.trim() === "")
-    throw new HoldfastError("invalid", "team reject needs TEXT: say why, so that a better plan can follow");
-  const ledger = theTeam(teams, has, given, noPlan);
-  const { requestId } = planNamed(stateOf(ledger), given);
-  await record(ledger, reviewing(stateOf(ledger), { requestId, approve, feedback }));
-  const plan = planNamed(stateOf(ledger), requestId);
-  const wanted = approve ? "approved" : "rejected";
-  if (plan.status !== wanted || plan.reviewedBy !== USER)
-    throw new HoldfastError(
-      "invalid",
-      `${requestId} was ${plan.status} by ${plan.reviewedBy} just before: it is answered once`,
-    );
-  return said(flags, { requestId, status: wanted }, `${requestId} ${wanted}. ${plan.by} hears it when a host runs it.`);
-}
-
 async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: string): Promise<number> {
-  const board = await openBoard(state.store);
-  const mates = [];
-  for (const ledger of teams) {
-    const { agents } = contextState(ledger);
-    for (const mate of Object.values(stateOf(ledger).mates)) {
-      if (only !== undefined ? mate.name !== only : mate.status === "left" && !flags.all) continue;
-      const [task] = await board.list({ owner: `${ledger.name}/${mate.name}`, status: "in_progress" });
-      mates.push({
-        context: ledger.name,
-        name: mate.name,
-        role: mate.role,
-        status: mate.status === "left" ? "has shut down" : doing(mate, stateOf(ledger), agents[mate.name]),
-        gate: mate.gate,
-        task: task?.id ?? null,
-        cwd: agents[mate.name]?.cwd ?? null,
-        rounds: agents[mate.name]?.rounds ?? 0,
-        waiting: (stateOf(ledger).inboxes[mate.name] ?? []).length,
-        last: agents[mate.name]?.lastTurn?.text ?? null,
-      });
-    }
-  }
+  const seen = await matesOf(await openBoard(state.store), teams);
+  const wanted = seen.filter(({ mate }) =>
+    only === undefined ? mate.status !== "left" || flags.all : mate.name === only,
+  );
+  const mates = wanted.map(({ context, mate, agent, doing, task, inbox }) => ({
+    context,
+    name: mate.name,
+    role: mate.role,
+    status: doing,
+    gate: mate.gate,
+    task: task?.id ?? null,
+    cwd: agent?.cwd ?? null,
+    rounds: agent?.rounds ?? 0,
+    waiting: inbox,
+    last: agent?.lastTurn?.text ?? null,
+  }));
   if (only !== undefined && mates.length === 0) throw nobody(teams, only);
   if (flags.json) process.stdout.write(`${JSON.stringify(mates)}\n`);
   else if (mates.length === 0) process.stderr.write("There is no team: `holdfast -p … --stay` can build one.\n");
@@ -167,7 +92,7 @@ async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: stri
 
 function listPlans(teams: Ledger[], flags: Flags): number {
   const all = teams.flatMap((ledger) =>
-    Object.values(stateOf(ledger).plans).map((plan) => ({ context: ledger.name, ...plan })),
+    Object.values(teamIn(ledger).plans).map((plan) => ({ context: ledger.name, ...plan })),
   );
   const shown = flags.all ? all : all.filter((plan) => plan.status === "pending");
   if (flags.json) process.stdout.write(`${JSON.stringify(shown)}\n`);

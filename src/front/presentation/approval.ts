@@ -1,11 +1,15 @@
 // What a person sees who is asked: who asks, what exactly, where, why, and which answers there are. Nothing is cut and nothing hides.
 import { resolve } from "node:path";
-import type { ApprovalRequest } from "../../mechanisms/approvals/events.ts";
+import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
+import { whoAnswers } from "../../mechanisms/approvals/index.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
 import { hexOf } from "../../text/visible.ts";
-import { collapsed, escaped, lookalikes } from "./printable.ts";
+import { collapsed, escaped, escapedName, lookalikes } from "./printable.ts";
 import { diffBody } from "./results.ts";
 import { PLAIN, type Style } from "./style.ts";
+
+/** What is typed before the question has been on the screen for so long was not meant for it. */
+export const UNREAD_MS = 300;
 
 /** Past this many lines it is said how many there are. */
 const LONG = 40;
@@ -37,12 +41,16 @@ const asLines = (text: string): string[] => text.split("\n").map((line, i) => ` 
 
 /** What it is, and where: of a change the file itself, whatever link leads to it. */
 function headOf({ tool, input, cwd }: ApprovalRequest, change: ChangePreview | undefined, style: Style): string[] {
-  if (!change) return [`  ${style.bold(tool)} in ${escaped(cwd)}`];
+  if (!change) return [`  ${style.bold(tool)} in ${escapedName(cwd)}`];
   const { path: given }: { path?: unknown } = input ?? {};
-  const path = escaped(String(given));
-  const leads = change.path !== resolve(cwd, path) ? [`  leads to ${escaped(change.path)}`] : [];
+  const path = String(given);
+  const leads = change.path !== resolve(cwd, path) ? [`  leads to ${escapedName(change.path)}`] : [];
   const same = change.diff === "" ? ["  the file has this content already"] : [];
-  return [`  ${style.bold(tool)} ${path}${change.isNew ? " (a new file)" : ""} in ${escaped(cwd)}`, ...leads, ...same];
+  return [
+    `  ${style.bold(tool)} ${escapedName(path)}${change.isNew ? " (a new file)" : ""} in ${escapedName(cwd)}`,
+    ...leads,
+    ...same,
+  ];
 }
 
 /** A command of ours as it is; arguments of any other tool one by one, also one that is called so, texts of several lines below their name. */
@@ -105,4 +113,21 @@ export function choicesFor(request: ApprovalRequest): Choice[] {
         ]),
     { scope: "no", key: "n", says: "no" },
   ];
+}
+
+/** `from`: where the answer comes from, for people. `reason`: of a no. */
+export function answerBy(
+  choice: Choice,
+  { from, reason }: { from: string; reason?: string | undefined },
+): ApprovalAnswer {
+  switch (choice.scope) {
+    case "once":
+      return { decision: "allow", from };
+    case "exactly":
+      return { decision: "allow", remember: true, from };
+    case "rule":
+      return { decision: "allow", keeps: { rule: choice.rule, ...whoAnswers() }, from };
+    case "no":
+      return { decision: "deny", from, ...(reason !== undefined && { reason }) };
+  }
 }

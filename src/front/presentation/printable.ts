@@ -44,6 +44,9 @@ export const escaped = (text: string): string =>
     return points.map(spelt).join("");
   });
 
+/** The same of a name: on one line, so that none of it can pass for a line of ours. */
+export const escapedName = (text: string): string => escaped(text).replaceAll("\n", "\\n");
+
 function spelt(char: string): string {
   if (char === "\t") return "\\t";
   const code = hexOf(char);

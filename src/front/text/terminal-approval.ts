@@ -1,15 +1,11 @@
 // Asking for approval at the terminal: shows the whole call, takes a line as the answer, and never swallows Ctrl-C.
 import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
-import { whoAnswers } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
-import { type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
+import { answerBy, type Choice, choicesFor, describeRequest, UNREAD_MS } from "../presentation/approval.ts";
 import { escaped } from "../presentation/printable.ts";
 import { styleFor } from "../presentation/style.ts";
 import type { Screen } from "./screen.ts";
-
-/** What is typed before the question has been on the screen for so long was not meant for it. */
-const UNREAD_MS = 300;
 
 const WITH_REASON = " (n TEXT: no, and the model is told why)";
 
@@ -121,19 +117,9 @@ function meaning(typed: string, choices: Choice[]): ApprovalAnswer | undefined {
   const [, word = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(typed) ?? [];
   const key = word.toLowerCase().replace(/[,:;.]$/, "");
   const chosen = choices.find((choice) => choice.key === key || WORDS[choice.scope] === key);
-  const from = "the terminal";
-  switch (chosen?.scope) {
-    case "no":
-      return { decision: "deny", from, ...(rest !== "" && { reason: rest }) };
-    case "once":
-      return rest === "" ? { decision: "allow", from } : undefined;
-    case "exactly":
-      return rest === "" ? { decision: "allow", remember: true, from } : undefined;
-    case "rule":
-      return rest === "" ? { decision: "allow", keeps: { rule: chosen.rule, ...whoAnswers() }, from } : undefined;
-    default:
-      return undefined;
-  }
+  // Only a no goes on: whoever says more to a yes means something else.
+  if (!chosen || (chosen.scope !== "no" && rest !== "")) return undefined;
+  return answerBy(chosen, { from: "the terminal", ...(rest !== "" && { reason: rest }) });
 }
 
 const WORDS: Record<Choice["scope"], string> = { once: "yes", exactly: "always", rule: "rule", no: "no" };
