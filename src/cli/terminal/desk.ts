@@ -7,7 +7,6 @@ import { age, oneLine } from "../../front/presentation/printable.ts";
 import { type ChoiceItem, createChoiceList } from "../../front/terminal/choice-list.ts";
 import { createPager } from "../../front/terminal/pager.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
-import { wrappedLines } from "../../front/terminal/wrapped-lines.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import { costUsd } from "../../models/catalogue.ts";
@@ -153,15 +152,15 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
   async function transcriptPager(): Promise<void> {
     const id = contextId();
     if (id === undefined) return;
-    const lines = wrappedLines(await wholePast(state, id), terminal.size().columns);
+    const lines = await wholePast(state, id, terminal);
     const close = app.open(
       createPager({
         title: id,
         lines: { length: lines.length, line: (i) => lines[i] ?? "" },
         style,
-        startAtEnd: true,
+        from: "end",
         changed,
-        closed: () => close(),
+        left: () => close(),
       }),
     );
   }
@@ -170,8 +169,14 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     const { conversation } = sitting;
     const id = contextId();
     if (id === undefined || !conversation) return;
-    const source = createTeamSource({ conversation, flags: sitting.flags, context: id });
-    const close = app.open(createTeamView({ source, style, changed, now: () => Date.now(), closed: () => close() }));
+    const source = createTeamSource({ state: conversation.state, context: id });
+    const view = createTeamView({ source, style, changed, now: () => Date.now(), left: () => close() });
+    const unsubscribe = conversation.run?.taken.ledger.subscribe(() => void view.refresh());
+    const gone = app.open(view);
+    const close = () => {
+      unsubscribe?.();
+      gone();
+    };
   }
 
   const reopen = async (to: { model?: string; permissionMode?: string }): Promise<void> => {

@@ -13,7 +13,7 @@ import { forked } from "../session.ts";
 import { slashCommand } from "./commands.ts";
 import { createCompletions } from "./completions.ts";
 import { createDesk } from "./desk.ts";
-import { greetingLines } from "./greeting.ts";
+import { headingLine, thingsToTry } from "./greeting.ts";
 import { pastPrompts, recentPast } from "./past.ts";
 import { runPersonCommand } from "./person-command.ts";
 import { createStatus } from "./status.ts";
@@ -183,17 +183,19 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   }
 
   try {
-    transcript.say(greetingLines(state, flags));
+    const { style } = terminal;
+    transcript.say([headingLine(state, style)]);
     const chosen = await chosenContext(state, flags);
     const context = chosen && flags.forkSession ? await forked(state, chosen) : chosen;
-    if (context) transcript.say(await recentPast(state, context, { style: terminal.style, columns: terminal.size().columns }));
-    void pastPrompts(state).then((past) => terminal.prompt.remember(past), () => undefined);
+    if (context) transcript.say(await recentPast(state, context, terminal));
     await sitting.change({ context });
-    await asksTrust(sitting);
+    const past = await pastPrompts(state);
+    terminal.prompt.remember(past);
     const given = words.join(" ").trim();
+    if (past.length === 0 && given === "") transcript.say(thingsToTry(style));
+    await asksTrust(sitting);
     if (given !== "") await sitting.attempt(() => submit(given, false));
-    const code = await left.promise;
-    return code;
+    return await left.promise;
   } finally {
     const { conversation } = sitting;
     const run = conversation?.run;

@@ -1,14 +1,16 @@
 // What was before: the last lines of a context that is gone on with, the prompts that were typed, and all of it to scroll through.
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
-import { createLineRenderer } from "../../front/presentation/lines.ts";
-import { createPresenter } from "../../front/presentation/presenter.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import type { Style } from "../../front/presentation/style.ts";
-import { pastOf } from "../../front/text/past-output.ts";
+import { createTally } from "../../front/presentation/tally.ts";
+import { createRunning } from "../../front/terminal/running.ts";
+import { createTranscript } from "../../front/terminal/transcript.ts";
+import type { Size } from "../../front/terminal/view.ts";
+import { pastEvents } from "../../front/text/past-output.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { unspill } from "../../ledger/spill.ts";
-import type { Seq } from "../../ledger/store.ts";
+import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import { counted } from "../../text/counted.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
@@ -22,36 +24,43 @@ const MOST_PROMPTS = 200;
 
 const readersOf = ({ project, jobsDir }: OpenState) => ledgerReaders({ root: project.root, jobsDir });
 
-/** All that happened in it, as `contexts show` prints it. */
-export async function wholePast(state: OpenState, context: string): Promise<string[]> {
+interface Look {
+  style: Style;
+  size: () => Size;
+}
+
+/** Lines as the terminal prints them, of what is over. */
+function pastLines({ style, size }: Look): { event(event: StoredEvent): void; lines: string[] } {
+  const lines: string[] = [];
+  const running = createRunning({ style, lead: LEAD, now: () => 0 });
+  const append = (more: string[]) => lines.push(...more);
+  const transcript = createTranscript({ style, size, running, tally: createTally(), append, changed: () => undefined });
+  return { event: (event) => transcript.event({ type: "event", event }), lines };
+}
+
+/** All that happened in it, on the timeline that counts. */
+export async function wholePast(state: OpenState, context: string, look: Look): Promise<string[]> {
   const { codec, fold } = await readersOf(state);
   const ledger = await openLedger({ store: state.store, name: context, codec, fold });
-  const lines: string[] = [];
-  for await (const line of pastOf(state.store, ledger, codec)) lines.push(line);
-  return lines;
+  const past = pastLines(look);
+  for await (const event of pastEvents(state.store, ledger, codec)) past.event(event);
+  return past.lines;
 }
 
 /** Its end, however long it is. */
-export async function recentPast(state: OpenState, { id }: ContextInfo, style: Style): Promise<string[]> {
+export async function recentPast(state: OpenState, { id }: ContextInfo, look: Look): Promise<string[]> {
   const head = await state.store.head(id);
   const after: Seq = Math.max(0, head - READ_EVENTS);
   const { codec } = await readersOf(state);
-  const presenter = createPresenter();
-  const renderer = createLineRenderer({ style, lead: LEAD, past: true });
-  let lines: string[] = [];
-  let dropped = false;
+  const past = pastLines(look);
   for await (const raw of state.store.read(id, { after })) {
     const { data } = await unspill(raw.data, state.store.blob);
     const decoded = codec.decode({ ...raw, data });
-    if (!decoded.ok) continue;
-    for (const block of presenter.fact(decoded.event)) if (block.kind !== "note") lines.push(...renderer.render(block));
-    if (lines.length > 4 * SHOWN_LINES) {
-      lines = lines.slice(-SHOWN_LINES);
-      dropped = true;
-    }
+    if (decoded.ok) past.event(decoded.event);
   }
-  const isCut = dropped || after > 0 || lines.length > SHOWN_LINES;
-  const above = isCut ? [style.dim(`▲ earlier (${counted(head, "event")} in all): /transcript`)] : [];
+  const { lines } = past;
+  const isCut = after > 0 || lines.length > SHOWN_LINES;
+  const above = isCut ? [look.style.dim(`▲ earlier (${counted(head, "event")} in all): /transcript`)] : [];
   return [...above, ...lines.slice(-SHOWN_LINES)];
 }
 

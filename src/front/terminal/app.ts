@@ -174,10 +174,13 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
       changed();
     },
     render(size) {
-      return stacked([...parts, noticePart(notice, style), front(), status], size);
+      return stacked([...parts, EMPTY, noticePart(notice, style), front(), status], size);
     },
   };
 }
+
+/** Between what was said and what is typed. */
+const EMPTY: Part = { render: () => ({ lines: [""] }) };
 
 const noticePart = (notice: string, style: Style): Part => ({
   render: ({ columns }) => ({

@@ -14,6 +14,8 @@ export interface Running extends Part {
   turnEnded(agent: string): void;
   /** Somebody asked it to stop: that is seen at once. */
   interrupting(): void;
+  /** A question stands in front: it is not the model that is waited for. */
+  asking(count: number): void;
   /** Whether that agent is at work; of nobody in particular: whether anyone is. */
   isAtWork(agent?: string): boolean;
 }
@@ -36,6 +38,7 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
   const turns = new Map<string, number>();
   let doing = WAITING;
   let isInterrupting = false;
+  let questions = 0;
 
   const keyOf = ({ agent, callId }: Pick<CallBlock, "agent" | "callId">): string => `${agent} ${callId}`;
 
@@ -56,7 +59,8 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     const since = Math.min(...turns.values());
     const others = [...turns.keys()].filter((agent) => agent !== lead);
     const who = turns.has(lead) ? [] : [others.length > 2 ? counted(others.length, "teammate") : others.join(", ")];
-    const what = isInterrupting ? "interrupting" : calls.size > 0 || !turns.has(lead) ? "working" : doing;
+    const isBusy = calls.size > 0 || !turns.has(lead);
+    const what = isInterrupting ? "interrupting" : questions > 0 ? "waits for your answer" : isBusy ? "working" : doing;
     const parts = [...who, what, elapsed(at - since), ...(isInterrupting ? [] : ["esc interrupts"])];
     return fittedLine(`${style.cyan(frame ?? "")} ${style.dim(parts.join(" · "))}`, columns);
   }
@@ -70,6 +74,9 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     },
     interrupting() {
       isInterrupting = true;
+    },
+    asking(count) {
+      questions = count;
     },
     isAtWork: (agent) => (agent === undefined ? turns.size > 0 : turns.has(agent)),
     fact(block) {

@@ -49,10 +49,15 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
   const { stdin, stdout } = process;
   const style = styleFor(stdout, process.env);
   const size = (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
-  const captured = captureWrites((line) => transcript.say([line]));
+  const said = new Set<string>();
+  const captured = captureWrites((line) => {
+    if (said.has(line)) return; // another model or mode is chosen: what holds for both is said once
+    said.add(line);
+    transcript.say([line]);
+  });
   const { write } = captured;
-  const screen = createTerminalScreen({ write, size });
-  const { changed } = screen;
+  let screen = createTerminalScreen({ write, size });
+  const changed = (when?: "soon" | "at once") => screen.changed(when);
   const now = () => Date.now();
   const tally = createTally();
   const running = createRunning({ style, lead: LEAD, now });
@@ -62,7 +67,10 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
     ...{ history, complete, size, style, changed },
     onSubmit: (text) => keys.submit(text, { queued: false }),
   });
-  const waiting = () => app.waiting + waitingPlans();
+  const waiting = () => {
+    running.asking(app.waiting);
+    return app.waiting + waitingPlans();
+  };
   const line = createStatusLine(() => ({ ...status(), spent: tally.short(), waiting: waiting() }), style);
   const keyboard = openKeyboard({ input: stdin, write });
   const app = createTerminalApp({
@@ -75,12 +83,14 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
 
   async function suspended<T>(work: () => Promise<T>): Promise<T> {
     keyboard.suspend();
-    screen.pause();
+    screen.close();
     try {
       return await work();
     } finally {
       keyboard.resume();
-      screen.resized();
+      screen = createTerminalScreen({ write, size });
+      screen.show(app);
+      screen.changed("at once");
     }
   }
 

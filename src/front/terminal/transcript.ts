@@ -2,6 +2,7 @@
 import type { StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { AgentView } from "../../loop/seams.ts";
+import type { ContextState } from "../../loop/transcript.ts";
 import { textOf } from "../../models/model.ts";
 import type { HarnessEvent } from "../../run-result.ts";
 import { counted } from "../../text/counted.ts";
@@ -143,7 +144,10 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
 
   return {
     resume(past) {
-      for (const block of presenter.resume(past)) fact(block);
+      // What was said before stands above already; what is open goes on below.
+      for (const block of presenter.resume(past)) if (block.kind === "begun") fact(block);
+      for (const { name, turn } of Object.values(past.slice<ContextState>("transcript").agents))
+        if (turn && !presenter.isSubagent(name)) running.turnStarted(name, turn.startedAt);
     },
     event(event) {
       if (event.type === "progress") for (const block of reader.live(event.progress)) live(block);

@@ -12,11 +12,16 @@ export async function* pastOf(store: Store, ledger: Ledger, codec: Codec): Async
   const presenter = createPresenter();
   const style = styleFor(process.stdout, process.env);
   const lines = createLineRenderer({ style, lead: LEAD, past: true });
+  for await (const event of pastEvents(store, ledger, codec))
+    for (const block of presenter.fact(event)) yield* lines.render(block);
+}
+
+/** The events of the timeline that counts, whole. */
+export async function* pastEvents(store: Store, ledger: Ledger, codec: Codec): AsyncGenerator<StoredEvent> {
   for (const raw of await standing(store, ledger)) {
     const { data } = await unspill(raw.data, store.blob);
     const decoded = codec.decode({ ...raw, data });
-    if (!decoded.ok) continue; // said as a problem of the ledger
-    for (const block of presenter.fact(decoded.event)) yield* lines.render(block);
+    if (decoded.ok) yield decoded.event; // what is not is said as a problem of the ledger
   }
 }
 

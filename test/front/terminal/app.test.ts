@@ -83,13 +83,13 @@ const SIZE = { columns: 40, rows: 10 };
 test("the prompt takes keys, the caret stands in it, and the status line is the last", () => {
   const { app, press } = setUp();
   press("h", "i");
-  expect(app.render(SIZE)).toEqual({ lines: ["live 1", "live 2", "> hi", "status"], caret: { row: 2, column: 4 } });
+  expect(app.render(SIZE)).toEqual({ lines: ["live 1", "live 2", "", "> hi", "status"], caret: { row: 3, column: 4 } });
 });
 
 test("where there is no room, whoever takes keys and the status line are seen", () => {
   const { app } = setUp();
   expect(app.render({ columns: 40, rows: 4 })).toEqual({
-    lines: ["live 2", "> ", "status"],
+    lines: ["", "> ", "status"],
     caret: { row: 1, column: 2 },
   });
 });
@@ -138,11 +138,11 @@ test("a panel takes keys in front of the prompt, and Esc or its end takes it awa
   const taken: string[] = [];
   const close = app.open(panel("list", taken));
   press("x");
-  expect([app.render(SIZE).lines, taken, typed()]).toEqual([["live 1", "live 2", "list", "status"], ["x"], ""]);
+  expect([app.render(SIZE).lines, taken, typed()]).toEqual([["live 1", "live 2", "", "list", "status"], ["x"], ""]);
   press(ESC, "y");
   expect([taken, typed()]).toEqual([["x"], "y"]);
   close(); // again, after it was gone
-  expect(app.render(SIZE).lines).toEqual(["live 1", "live 2", "> y", "status"]);
+  expect(app.render(SIZE).lines).toEqual(["live 1", "live 2", "", "> y", "status"]);
 });
 
 test("questions come one after the other, and one that is answered elsewhere goes by itself", async () => {
@@ -151,16 +151,16 @@ test("questions come one after the other, and one that is answered elsewhere goe
   const [first, second, third] = [question("first"), question("second", elsewhere.signal), question("third")];
   const answers = Promise.all([first, second, third].map(({ asked }) => app.ask(asked)));
   await later();
-  expect([app.waiting, app.render(SIZE).lines[2]]).toEqual([3, "first"]);
+  expect([app.waiting, app.render(SIZE).lines[3]]).toEqual([3, "first"]);
   first.answer();
   await later();
-  expect(app.render(SIZE).lines[2]).toBe("second");
+  expect(app.render(SIZE).lines[3]).toBe("second");
   elsewhere.abort();
   await later();
-  expect(app.render(SIZE).lines[2]).toBe("third");
+  expect(app.render(SIZE).lines[3]).toBe("third");
   third.answer();
   await later();
-  expect([await answers, app.render(SIZE).lines[2]]).toEqual([
+  expect([await answers, app.render(SIZE).lines[3]]).toEqual([
     [{ decision: "allow", from: "a test" }, undefined, { decision: "allow", from: "a test" }],
     "> ",
   ]);
