@@ -1,0 +1,94 @@
+// The screen: finished lines that are the terminal's own, live lines below them, one write a frame.
+import { restoreAtExit } from "./at-exit.ts";
+import { frameOf, type Standing, untouched } from "./frame.ts";
+import type { Reflow } from "./reflow.ts";
+import type { Part, Size } from "./view.ts";
+
+export interface TerminalScreen {
+  /** Finished lines: printed once above what is live; from then on they are the terminal's own. */
+  append(lines: readonly string[]): void;
+  /** What is live below them from now on. */
+  show(part: Part): void;
+  /** Something changed. A frame is drawn soon, with all else that changes until then; or at once: for a key that somebody typed. */
+  changed(when?: "soon" | "at once"): void;
+  /** The terminal has another size now. */
+  resized(): void;
+  /** Takes the live lines away, leaves the last ones that are given, puts the cursor below and restores every mode. Nothing is written after it. */
+  close(last?: readonly string[]): void;
+}
+
+export interface ScreenOptions {
+  /** Contract: takes all of it before it returns, or keeps the order. */
+  write: (bytes: string) => void;
+  size: () => Size;
+  /** What this terminal does with long lines when it gets narrower. */
+  reflow?: () => Reflow;
+}
+
+/** While only content streams in: about 30 frames a second. */
+const BETWEEN_FRAMES_MS = 33;
+
+const NOTHING: Part = { render: () => ({ lines: [] }) };
+
+export function createTerminalScreen({ write, size, reflow = () => "unknown" }: ScreenOptions): TerminalScreen {
+  let part = NOTHING;
+  let finished: string[] = [];
+  let standing: Standing = untouched(size());
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
+  /** The frame that is to come. */
+  let cancel: (() => void) | undefined;
+  const forget = restoreAtExit(() => close());
+
+  function draw(): void {
+    cancel?.();
+    cancel = undefined;
+    const now = size();
+    const frame = frameOf(standing, { finished, view: part.render(now), size: now, reflow: reflow() });
+    standing = frame.standing;
+    finished = [];
+    if (frame.bytes === "") return;
+    drawnAt = performance.now();
+    write(frame.bytes);
+  }
+
+  function changed(when: "soon" | "at once" = "soon"): void {
+    if (isClosed) return;
+    if (when === "at once") {
+      cancel?.();
+      // After all keys that came with this one.
+      const immediate = setImmediate(draw);
+      cancel = () => clearImmediate(immediate);
+    } else if (!cancel) {
+      const timer = setTimeout(draw, Math.max(0, drawnAt + BETWEEN_FRAMES_MS - performance.now()));
+      cancel = () => clearTimeout(timer);
+    }
+  }
+
+  function close(last: readonly string[] = []): void {
+    if (isClosed) return;
+    isClosed = true;
+    forget();
+    finished.push(...last.flatMap(rowsIn));
+    part = { render: () => ({ lines: [], caret: { row: 0, column: 0 } }) };
+    draw();
+  }
+
+  return {
+    append(lines) {
+      if (isClosed) return;
+      finished.push(...lines.flatMap(rowsIn));
+      changed();
+    },
+    show(next) {
+      part = next;
+      changed();
+    },
+    changed,
+    resized: () => changed("at once"),
+    close,
+  };
+}
+
+/** A line end or a tab in a line would put everything below it in the wrong row or column. */
+const rowsIn = (line: string): string[] => line.replaceAll("\t", "   ").split(/\r?\n/);

@@ -1,0 +1,308 @@
+// The screen on a headless terminal: nothing of the user's is lost, every line is there once, and what is live looks as if it had just been drawn.
+import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Size, View } from "../../../src/front/terminal/view.ts";
+import { type Headless, openHeadless, part, SHELL_LINES } from "./headless.ts";
+
+/** Of 60 steps each. Where one fails, the first that does is enough: shrinking it takes minutes. */
+const RUNS = Number(process.env.FC_RUNS ?? 20);
+const PIECES = [
+  "plain words ",
+  "日本語のテスト",
+  "e\u0301te\u0301 ",
+  "\u001b[1;36mstyled\u001b[39;22m ",
+  "──────",
+  "x",
+];
+const EMOJI = ["👍", "👨‍👩‍👧 ", "❤️ ", "🇩🇪"];
+
+interface Step {
+  resize?: Partial<Size>;
+  append?: string[];
+  live: string[];
+  caret: number;
+}
+
+const text = (pieces: string[]) => fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((all) => all.join(""));
+
+interface Range {
+  pieces: string[];
+  columns: [number, number];
+  rows: [number, number];
+  live: number;
+  /** Width and height may change together. */
+  both: boolean;
+}
+
+function steps(opts: Range) {
+  const columns = fc.integer({ min: opts.columns[0], max: opts.columns[1] });
+  const rows = fc.integer({ min: opts.rows[0], max: opts.rows[1] });
+  const size = opts.both
+    ? fc.record({ columns, rows })
+    : fc.oneof({ weight: 2, arbitrary: fc.record({ columns }) }, { weight: 1, arbitrary: fc.record({ rows }) });
+  const step: fc.Arbitrary<Step> = fc.record({
+    resize: fc.option(size, { nil: undefined, freq: 4 }),
+    append: fc.option(fc.array(text(opts.pieces), { maxLength: 4 }), { nil: undefined, freq: 2 }),
+    live: fc.array(text(opts.pieces), { maxLength: opts.live }),
+    caret: fc.nat(10_000),
+  });
+  return fc.array(step, { minLength: process.env.FC_SHRINK ? 0 : 60, maxLength: 60, size: "max" });
+}
+
+const cut = (line: string, columns: number) => truncateToWidth(line, columns, "");
+
+/** Where the caret of a view is: at the start of a character of one of its lines. */
+function viewAt(live: string[], caret: number, { columns }: Size): View {
+  if (live.length === 0) return { lines: [] };
+  const lines = live.map((line) => cut(line, columns));
+  const row = caret % lines.length;
+  const bare = lines[row]!.replace(/\u001b\[[\d;]*m/g, "");
+  const starts = [...new Intl.Segmenter().segment(bare)].map(({ index }) => visibleWidth(bare.slice(0, index)));
+  return { lines, caret: { row, column: starts[caret % (starts.length || 1)] ?? 0 } };
+}
+
+const withoutEmptyEnd = (rows: string[]) => rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
+
+/** Contract: the live part, and the cursor in it, look as on a terminal that was given nothing else. */
+async function expectFresh(h: Headless, view: View, size: Size): Promise<void> {
+  const fresh = await openHeadless(size);
+  fresh.screen.show(part(() => view));
+  await fresh.settled();
+  const { row, column } = fresh.cursor();
+  const top = h.cursor().row - (row - SHELL_LINES.length);
+  expect({ rows: withoutEmptyEnd(h.looks().slice(top)), column: h.cursor().column }).toEqual({
+    rows: withoutEmptyEnd(fresh.looks().slice(SHELL_LINES.length)),
+    column,
+  });
+  if (view.caret) expect(column).toBe(view.caret.column);
+  fresh.screen.close();
+}
+
+const bare = (line: string) => line.replace(/\u001b\[[\d;]*m/g, "").trimEnd();
+
+async function play(
+  all: Step[],
+  check: (h: Headless, s: { appended: string[]; view: View; size: Size }) => Promise<void>,
+) {
+  let size: Size = { columns: 100, rows: 30 };
+  const h = await openHeadless(size);
+  const appended: string[] = [];
+  let view: View = { lines: [] };
+  let now: { live: string[]; caret: number } = { live: [], caret: 0 };
+  h.screen.show(
+    part((at) => {
+      view = viewAt(now.live, now.caret, at);
+      return view;
+    }),
+  );
+  try {
+    for (const step of all) {
+      now = step;
+      if (step.append) {
+        const lines = step.append.map((line, i) => `[${appended.length + i}] ${line}`);
+        appended.push(...lines);
+        h.screen.append(lines);
+      }
+      if (step.resize) {
+        size = { ...size, ...step.resize };
+        await h.resize(size);
+      } else await h.settled();
+      await check(h, { appended, view, size });
+    }
+  } finally {
+    h.screen.close();
+  }
+  await h.settled();
+  return { h, appended };
+}
+
+const finishedIn = (h: Headless) => h.logical().filter((line) => /^shell-line-|^\[\d+\]/.test(line));
+
+const runs = { numRuns: RUNS, endOnFailure: !process.env.FC_SHRINK };
+const marksIn = (h: Headless) => finishedIn(h).map((line) => /^(?:shell-line-\d\d|\[\d+\])/.exec(line)![0]);
+
+test("what stood before and every finished line is there once, in order, whatever sizes the terminal gets", async () => {
+  const any = steps({ pieces: [...PIECES, ...EMOJI], columns: [20, 200], rows: [5, 60], live: 8, both: true });
+  await fc.assert(
+    fc.asyncProperty(any, async (all) => {
+      const expected = (appended: string[]) => [...SHELL_LINES, ...appended.map((_, i) => `[${i}]`)];
+      const { h, appended } = await play(all, async (h, { appended }) => {
+        expect(marksIn(h)).toEqual(expected(appended));
+      });
+      expect(marksIn(h)).toEqual(expected(appended));
+    }),
+    runs,
+  );
+});
+
+test("what is live looks as if it had just been drawn, with the cursor on the caret, whatever sizes the terminal gets", async () => {
+  const any = steps({ pieces: [...PIECES, ...EMOJI], columns: [20, 200], rows: [5, 60], live: 8, both: true });
+  await fc.assert(
+    fc.asyncProperty(any, async (all) => {
+      await play(all, (h, { view, size }) => expectFresh(h, view, size));
+    }),
+    { ...runs, numRuns: Math.ceil(RUNS / 4) },
+  );
+});
+
+test("where the live part has room, there are finished lines and live lines, and nothing is left behind", async () => {
+  const roomy = steps({ pieces: PIECES, columns: [50, 150], rows: [30, 60], live: 6, both: false });
+  await fc.assert(
+    fc.asyncProperty(roomy, async (all) => {
+      const { h, appended } = await play(all, async (h, { appended, view }) => {
+        expect(withoutEmptyEnd(h.logical())).toEqual(
+          withoutEmptyEnd([...SHELL_LINES, ...appended.map(bare), ...view.lines.map(bare)]),
+        );
+      });
+      expect(withoutEmptyEnd(h.logical())).toEqual([...SHELL_LINES, ...appended.map(bare)]);
+      expect(h.cursor()).toEqual({ row: SHELL_LINES.length + rowsBelowShell(h), column: 0 });
+    }),
+    runs,
+  );
+});
+
+/** Rows of finished lines: the cursor is below the last one. */
+const rowsBelowShell = (h: Headless) => withoutEmptyEnd(h.rows()).length - SHELL_LINES.length;
+
+const edit = fc.record({
+  row: fc.nat(6),
+  at: fc.nat(12),
+  gone: fc.nat(3),
+  come: fc.array(fc.constantFrom(...PIECES, ...EMOJI, "a", "\u001b[44m ground \u001b[49m"), { maxLength: 4 }),
+  what: fc.constantFrom("change", "change", "change", "insert", "remove", "finish"),
+});
+
+test("any small change of any line gives what drawing all of it would give", async () => {
+  const size = { columns: 40, rows: 12 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 40, maxLength: 40 }), async (edits) => {
+      const h = await openHeadless(size);
+      const live: string[][] = [["a"], ["b", "c"], ["plain words "]];
+      const finished: string[] = [];
+      let view: View = { lines: [] };
+      for (const { row, at, gone, come, what } of edits) {
+        const line = live[row % (live.length || 1)];
+        if (what === "insert" || !line) live.splice(row % (live.length + 1), 0, come);
+        else if (what === "remove") live.splice(live.indexOf(line), 1 + (gone % 3));
+        else if (what === "finish") {
+          const done = live.splice(0, 1 + (row % live.length)).map((pieces) => cut(pieces.join(""), size.columns));
+          h.screen.append(done);
+          finished.push(...done);
+        } else line.splice(at, gone, ...come);
+        view = viewAt(
+          live.map((pieces) => pieces.join("")),
+          at + row,
+          size,
+        );
+        h.screen.show(part(() => view));
+        await h.settled();
+        await expectFresh(h, view, size);
+      }
+      h.screen.close(["the end"]);
+      await h.settled();
+      // The width of an emoji is the terminal's own: only the letters are compared.
+      const letters = (line: string) => bare(line).replace(/[^\w-]/g, "");
+      const expected = [...SHELL_LINES, ...finished, "the end"];
+      expect(withoutEmptyEnd(h.logical().map(letters))).toEqual(expected.map(letters));
+    }),
+    runs,
+  );
+});
+
+test("a frame is one write in one synchronised update; none is drawn when nothing changed; nothing else of the terminal is touched", async () => {
+  const any = steps({ pieces: [...PIECES, ...EMOJI], columns: [20, 200], rows: [5, 60], live: 8, both: true });
+  await fc.assert(
+    fc.asyncProperty(any, async (all) => {
+      const { h } = await play(all, async (h) => {
+        const drawn = h.frames.length;
+        await h.settled();
+        expect(h.frames.length).toBe(drawn);
+      });
+      for (const frame of h.frames) {
+        expect(frame).toMatch(/^\u001b\[\?2026h.+\u001b\[\?2026l$/s);
+        const sequences = frame.match(/\u001b(?:\[[0-?]*[ -/]*[@-~]|[^[])/g)!;
+        const others = sequences.filter((one) => !/^\u001b\[(?:[\d;]*m|\d*[ABCGKLM]|J|\?(?:7|25|2026)[hl])$/.test(one));
+        expect(others).toEqual([]);
+        expect(sequences.filter((one) => one.includes("?2026"))).toEqual(["\u001b[?2026h", "\u001b[?2026l"]);
+        expect(sequences.filter((one) => one.includes("?7")).at(-1) ?? "\u001b[?7h").toBe("\u001b[?7h");
+      }
+    }),
+    { ...runs, numRuns: Math.ceil(RUNS / 4) },
+  );
+});
+
+test("lines exactly as wide as the screen stay one row each, live and finished, while they grow to it and beyond", async () => {
+  const size = { columns: 20, rows: 10 };
+  const h = await openHeadless(size);
+  const wide = "日本語".repeat(7);
+  let live: string[] = [];
+  h.screen.show(part(() => ({ lines: [...live, "=".repeat(20)], caret: { row: live.length, column: 19 } })));
+  for (let i = 0; i <= 20; i++) {
+    live = ["x".repeat(i), wide.slice(0, i / 2), "y".repeat(20)];
+    await h.settled();
+    expect(h.cursor().column).toBe(19);
+  }
+  h.screen.append(["z".repeat(20), "1", "w".repeat(20)]);
+  h.screen.append([`${"long ".repeat(9)}end`, "日本語の行".repeat(2)]);
+  await h.settled();
+  h.screen.close(["z".repeat(20)]);
+  await h.settled();
+  expect(withoutEmptyEnd(h.logical()).slice(SHELL_LINES.length)).toEqual([
+    "z".repeat(20),
+    "1",
+    "w".repeat(20),
+    `${"long ".repeat(9)}end`,
+    "日本語の行日本語の行",
+    "z".repeat(20),
+  ]);
+});
+
+test("the cursor is hidden where there is no caret, and shown again at the end; nothing is written after it", async () => {
+  const h = await openHeadless({ columns: 40, rows: 10 });
+  h.screen.show(part(() => ({ lines: ["working"] })));
+  await h.settled();
+  expect(h.frames.join("").match(/\u001b\[\?25[hl]/g)).toEqual(["\u001b[?25l"]);
+  h.screen.close();
+  const written = h.frames.length;
+  h.screen.append(["late"]);
+  h.screen.show(part(() => ({ lines: ["late"] })));
+  h.screen.changed();
+  h.screen.resized();
+  h.screen.close();
+  await h.settled();
+  expect(h.frames.length).toBe(written);
+  expect(h.frames.join("").match(/\u001b\[\?25[hl]/g)).toEqual(["\u001b[?25l", "\u001b[?25h"]);
+  expect(withoutEmptyEnd(h.rows())).toEqual(SHELL_LINES);
+});
+
+test("what is live and does not fit is shown around the caret", async () => {
+  const h = await openHeadless({ columns: 40, rows: 5 });
+  const lines = Array.from({ length: 12 }, (_, i) => `line ${i}`);
+  let row = 11;
+  h.screen.show(part(() => ({ lines, caret: { row, column: 2 } })));
+  const shown: string[][] = [];
+  for (row of [11, 5, 0]) {
+    await h.settled();
+    shown.push(h.rows().slice(-5));
+    expect(h.rows()[h.cursor().row]).toBe(`line ${row}`);
+  }
+  expect(shown).toEqual([lines.slice(7), lines.slice(3, 8), lines.slice(0, 5)]);
+  h.screen.close();
+});
+
+test("a frame costs the same however much is finished", async () => {
+  const h = await openHeadless({ columns: 80, rows: 24 });
+  let typed = "";
+  h.screen.show(part(() => ({ lines: ["status", `> ${typed}`], caret: { row: 1, column: 2 + typed.length } })));
+  const costs: number[] = [];
+  for (const count of [0, 5000]) {
+    h.screen.append(Array.from({ length: count }, (_, i) => `finished ${i}`));
+    await h.settled();
+    typed += "x";
+    await h.settled();
+    costs.push(h.frames.at(-1)!.length);
+  }
+  expect(costs).toEqual([17, 17]);
+  h.screen.close();
+});
