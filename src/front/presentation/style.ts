@@ -3,6 +3,9 @@
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
+  italic(text: string): string;
+  underline(text: string): string;
+  struck(text: string): string;
   red(text: string): string;
   green(text: string): string;
   yellow(text: string): string;
@@ -10,12 +13,25 @@ export interface Style {
 }
 
 const plain = (text: string): string => text;
-export const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
+export const PLAIN: Style = {
+  bold: plain,
+  dim: plain,
+  italic: plain,
+  underline: plain,
+  struck: plain,
+  red: plain,
+  green: plain,
+  yellow: plain,
+  cyan: plain,
+};
 
 const sgr = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
 const ANSI: Style = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),
+  italic: sgr(3, 23),
+  underline: sgr(4, 24),
+  struck: sgr(9, 29),
   red: sgr(31, 39),
   green: sgr(32, 39),
   yellow: sgr(33, 39),
