@@ -238,7 +238,9 @@ async function advance(taken: Taken, task: HubTask, contexts: Contexts): Promise
     if (hubState(taken, task.agent)!.corrections >= MAX_CORRECTIONS)
       throw new HoldfastError("invalid", `${task.agent}: ${problem}`);
     await taken.agent.turn.append([{ type: "hub.corrected", data: { reason: problem } }]);
-    await taken.agent.send(`Your export was not accepted: ${problem}. Call export_to_context once more.`, "hub");
+    await taken.agent.send(`Your export was not accepted: ${problem}. Call export_to_context once more.`, {
+      origin: "hub",
+    });
   }
 }
 

@@ -14,14 +14,20 @@ import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts"
 import { runInside } from "./tool-calls.ts";
 import { type AgentState, type ContextState, transcriptIn } from "./transcript.ts";
 
-/** What an agent knows by an input, should it not be blocked. */
-type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
+interface HowSent {
+  /** Who says it; default: the user. */
+  origin?: string;
+  /** The words were piped in, not typed. */
+  isPiped?: boolean | undefined;
+  /** What an agent knows by an input, should it not be blocked. */
+  facts?: (inputId: string) => readonly Omit<EventInput, "actor">[];
+}
 
 export interface AgentHandle {
   readonly turn: Turn;
   readonly modelCalls: Readonly<ModelCalls>;
   /** Durable when it resolves, and with it the agent's own facts about it; shown to the model at the next round, or begins the next turn. */
-  send(content: Content[] | string, origin?: string, facts?: FactsOf): Promise<void>;
+  send(content: Content[] | string, how?: HowSent): Promise<void>;
   /** Opens a turn that goes on where the last one ended early (interrupted, failed, at a limit). Contract: nothing when it was done. */
   reopen(cause?: "resume" | "wake"): Promise<void>;
   /** True when there is an open turn or an input to begin one with. */
@@ -180,11 +186,12 @@ const asContent = (said: Content[] | string): Content[] =>
 async function recordInput(
   ledger: Ledger,
   agent: string,
-  input: { content: Content[] | string; origin: string; facts: FactsOf },
+  { content, origin = "user", isPiped, facts }: { content: Content[] | string } & HowSent,
 ): Promise<void> {
-  const data = { inputId: newId("inp"), agent, content: asContent(input.content), origin: input.origin };
-  const event = { type: "input.received", actor: input.origin, data };
-  const own = input.facts(data.inputId).map((fact) => ({ ...fact, actor: agent }));
+  const inputId = newId("inp");
+  const data = { inputId, agent, content: asContent(content), origin, ...(isPiped && { isPiped }) };
+  const event = { type: "input.received", actor: origin, data };
+  const own = (facts?.(inputId) ?? []).map((fact) => ({ ...fact, actor: agent }));
   await ledger.append([event, ...own], summaryOf(ledger, agent, [event]));
   crashPoint("input.durable");
 }
@@ -221,7 +228,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   return {
     turn,
     modelCalls,
-    send: (content, origin = "user", facts = () => []) => recordInput(ledger, name, { content, origin, facts }),
+    send: (content, how) => recordInput(ledger, name, { content, ...how }),
     hasWork,
     async reopen(cause = "resume") {
       const facts = hasWork() ? [] : reopening(state(), cause);

@@ -82,7 +82,12 @@ export const loopEvents = {
   "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
   "input.received": {
     v: 1,
-    schema: () => z.object({ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() }),
+    schema: () =>
+      z.object({
+        ...{ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() },
+        /** The words were piped in, not typed. */
+        isPiped: z.literal(true).optional(),
+      }),
   },
   /** Shown to the model from here on; `content` where a mechanism changed it. */
   "input.taken": { v: 1, schema: () => z.object({ inputId: z.string(), content: content().optional() }) },

@@ -86,6 +86,7 @@ export const PROMPT = verb({
     print: toggle("the prompt is what follows, else what stands on standard input", { short: "p" }),
     ...RESUME,
     ...RUN,
+    goal: text("CONDITION", "go on until an evaluator says that this is met (exit code 1: not reached)"),
     jsonSchema: text("FILE|JSON", "the answer is one JSON value that fits this JSON Schema"),
     version: toggle("which one this is", { short: "v" }),
     ...WRAPPERS,

@@ -118,6 +118,8 @@ export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputO
   function show(event: StoredEvent): void {
     if (event.type === "turn.started") activity.turnStarted(event.actor, event.at);
     if (event.type === "turn.ended") activity.turnEnded(event.actor);
+    const { type, data } = event as ShownFact;
+    if (type === "reply.aside") tally.add(data.model, data.usage);
     for (const block of presenter.fact(event)) {
       activity.fact(block);
       if (block.kind === "reply") tally.add(block.model, block.usage);
