@@ -9,6 +9,7 @@ import type { Reply } from "../models/model.ts";
 import { createGate } from "./gate.ts";
 import type { House } from "./house.ts";
 import { ahead, finishedOf, nextOf, nextOfCall, recordedOutput, type Standing } from "./outcomes.ts";
+import { WITH_INPUTS } from "./reading.ts";
 import { isFact } from "./recording.ts";
 import { createToolMaker, partsAhead, type RequestParts, systemOf } from "./request.ts";
 
@@ -98,7 +99,7 @@ export function createSeams({ mechanisms, settings }: House, played: Played): Me
     stop: async (turn, reply, { ask }) => {
       const next = nextOf(played);
       // Who spoke before the turn could end was heard: wait until they have spoken.
-      if (next && ["input.taken", "input.blocked", "input.answered", "context.checkpointed"].includes(next.type))
+      if (next && ["input.taken", "input.blocked", "input.answered", ...WITH_INPUTS].includes(next.type))
         await untilOwn(played);
       return notes("stop", turn, { reply, ask });
     },
@@ -181,7 +182,7 @@ async function taken(
       return "block" in own ? own : { ...own, content: changed ?? input.content };
     }
     if (isFact(event, "turn.ended") && event.data.reason === "interrupted") played.abort();
-    if (event.type !== "context.checkpointed") break;
+    if (!WITH_INPUTS.includes(event.type)) break;
   }
   if ("block" in own) return own;
   return played.stuck();
@@ -227,7 +228,7 @@ const BEFORE_NOTES = new Set([
   "input.blocked",
   "input.answered",
   "input.taken",
-  "context.checkpointed",
+  ...WITH_INPUTS,
   "request.changed",
 ]);
 
