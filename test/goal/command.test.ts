@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { atCommandLine, goalFactsIn, inTurn, isQuestion, scriptOf } from "./script.ts";
+import { isGoalQuestion } from "../../src/testing/model-server-script.ts";
+import { atCommandLine, goalFactsIn, inTurn, scriptOf } from "./script.ts";
 
 const reads = (file: string) => ({ calls: [{ name: "read_file", input: { path: file } }] });
 
@@ -72,7 +73,7 @@ test("what is piped in is no command, beside typed words or alone", async () => 
   await run(["-c", "go on"], { stdin: "/goal clear" });
   const alone = await run(["-c"], { stdin: "/goal clear" });
   expect(alone.code).toBe(1);
-  expect(JSON.stringify(server.log().requests.findLast((one) => !isQuestion(one))!.body.messages)).toContain(
+  expect(JSON.stringify(server.log().requests.findLast((one) => !isGoalQuestion(one))!.body.messages)).toContain(
     '"/goal clear',
   );
   expect(goalFactsIn(await events()).filter((one) => !String(one).startsWith("judged"))).toEqual([

@@ -1,7 +1,8 @@
 // The form of a verdict: what counts, and that nothing else does.
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { judgementIn } from "../../src/mechanisms/goal/evaluator.ts";
 import type { Reply } from "../../src/models/model.ts";
+import { openHouse } from "../house.ts";
 
 const said = (text: string, more: Partial<Reply> = {}) =>
   judgementIn({ parts: [{ type: "text", text }], finish: "stop", ...more });
@@ -42,4 +43,15 @@ test("a reply that was cut off, refused, or calls something does not count, what
 
 test("a reason is bounded", () => {
   expect(said(`not yet, because ${"x".repeat(5_000)}`)?.why.length).toBe(1_000);
+});
+
+test("a script of the model server that is a list says what the evaluator says after a round", async () => {
+  const house = await openHouse([
+    { text: "I have begun.", verdict: "not yet, because the second part is missing" },
+    { text: "I am done.", verdict: "met" },
+  ]);
+  onTestFinished(() => house.close());
+  const run = await house.harness.run("go", { goal: "both parts are there" });
+  const { text, goal } = await run.result;
+  expect([text, goal?.verdict, goal?.judgements]).toEqual(["I am done.", "met", 2]);
 });

@@ -1,7 +1,7 @@
 // A goal through the command line: a turn goes on until an evaluator says that it is over, within bounds.
 import { expect, test } from "vitest";
-import type { ScriptRequest } from "../../src/testing/model-server-script.ts";
-import { atCommandLine, goalFactsIn, inTurn, isQuestion, scriptOf, writes } from "./script.ts";
+import { isGoalQuestion, type ScriptRequest } from "../../src/testing/model-server-script.ts";
+import { atCommandLine, goalFactsIn, inTurn, scriptOf, writes } from "./script.ts";
 
 const GOAL = ["--goal", "both files are written"];
 const usage = { input: 100, output: 7 };
@@ -36,7 +36,7 @@ test("not yet twice, then met: the reason is said to the model, and the turn goe
     result: "Both are there.",
   });
   expect(questions().length).toBe(3);
-  const last = JSON.stringify(server.log().requests.findLast((one) => !isQuestion(one))!.body.messages);
+  const last = JSON.stringify(server.log().requests.findLast((one) => !isGoalQuestion(one))!.body.messages);
   expect(last).toContain(
     "The goal is not met yet, because b.txt is missing\\nGo on until it is: both files are written",
   );
@@ -147,7 +147,7 @@ test("the limit on rounds holds, and a question is no round", async () => {
 });
 
 test("where no goal is set nothing is recorded of goals, and nothing is asked", async () => {
-  const asked = (request: ScriptRequest) => ({ text: isQuestion(request) ? "met" : "Done." });
+  const asked = (request: ScriptRequest) => ({ text: isGoalQuestion(request) ? "met" : "Done." });
   const { run, events, server } = await atCommandLine(asked);
   const { stdout } = await run(["write them", "--output-format", "json"]);
   expect([Object.hasOwn(JSON.parse(stdout), "goal"), server.log().requests.length]).toEqual([false, 1]);

@@ -5,13 +5,10 @@ import { onTestFinished } from "vitest";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
-import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
+import { isGoalQuestion, type ScriptRequest, type ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type CliOptions, runCli, startCli } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { scratch } from "../turn.ts";
-
-export const isQuestion = ({ body }: Pick<ScriptRequest, "body">): boolean =>
-  JSON.stringify(body.messages.at(-1)).includes('<note from=\\"goal\\" kind=\\"question\\">');
 
 export type Says = (nth: number, request: ScriptRequest) => ScriptRound;
 
@@ -19,7 +16,7 @@ export type Says = (nth: number, request: ScriptRequest) => ScriptRound;
 export function scriptOf({ works, judges }: { works: Says; judges: Says }) {
   let [worked, judged] = [0, 0];
   return (request: ScriptRequest): ScriptRound =>
-    isQuestion(request) ? judges(judged++, request) : works(worked++, request);
+    isGoalQuestion(request) ? judges(judged++, request) : works(worked++, request);
 }
 
 export const say = (text: string): ScriptRound => ({ text });
@@ -64,7 +61,7 @@ export async function atCommandLine(script: (request: ScriptRequest) => ScriptRo
     start,
     holdfast,
     events,
-    questions: () => server.log().requests.filter(isQuestion),
+    questions: () => server.log().requests.filter(isGoalQuestion),
   };
 }
 

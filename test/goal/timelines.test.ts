@@ -3,8 +3,9 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../src/contexts/index.ts";
 import { goalIn } from "../../src/mechanisms/goal/events.ts";
+import { isGoalQuestion } from "../../src/testing/model-server-script.ts";
 import { openHouse } from "../house.ts";
-import { atCommandLine, goalFactsIn, inTurn, isQuestion, scriptOf } from "./script.ts";
+import { atCommandLine, goalFactsIn, inTurn, scriptOf } from "./script.ts";
 
 const GOAL = "the tests pass";
 
@@ -103,7 +104,7 @@ test("compaction keeps it: the sheet says it, and it is judged on", async () => 
   }
   const compacted = (await house.events(context!)).filter(({ type }) => type === "context.compacted");
   expect(compacted.length).toBeGreaterThan(0);
-  const last = house.server.log().requests.findLast((one) => !isQuestion(one))!;
+  const last = house.server.log().requests.findLast((one) => !isGoalQuestion(one))!;
   const seen = JSON.stringify(last.body.messages);
   expect(seen.includes(`your turn goes on until it is met: ${GOAL}`)).toBe(true);
   isMet = true;
