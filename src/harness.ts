@@ -23,6 +23,8 @@ import { createAutomaticCheckpoints } from "./mechanisms/checkpoints/index.ts";
 import { compaction } from "./mechanisms/compaction/index.ts";
 import { createCron } from "./mechanisms/cron/index.ts";
 import { createFiles } from "./mechanisms/files/index.ts";
+import { createGoal } from "./mechanisms/goal/index.ts";
+import { goalFacts } from "./mechanisms/goal/port.ts";
 import { createHooks } from "./mechanisms/hooks/index.ts";
 import { identity } from "./mechanisms/identity/index.ts";
 import { createInstructions } from "./mechanisms/instructions/index.ts";
@@ -62,6 +64,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     promptCache(), // counts the requests that broke what providers cache, by cause
     createAutomaticCheckpoints({ keeper: opts.files }), // input, before effects: a checkpoint at each prompt, its files kept beside the model call
     createHooks({ ...house, hooks: opts.hooks, inProcess: opts.inProcessHooks }), // input, gate, ask, tool, stop: the user's commands at events
+    createGoal(), // input, intake, stop: /goal of a person; a turn goes on until an evaluator says met or impossible
     createSkills(opts.skills && { ...house, ...opts.skills }), // input, intake, system, tools: load_skill, /name of a person, what a type of agent is given
     createPermissions({ ...opts.permissions, ...house }), // gate: rules, modes, the policy for commands and paths
     createApprovals(opts.approvals), // ask: durable requests, answered by a person
@@ -92,6 +95,10 @@ export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
   agentType?: string;
   /** Files whose content stands in the input: the lead has read them. */
   seen?: readonly SeenFile[];
+  /** What the turn goes on for: it is judged before it ends. Only with an input. */
+  goal?: string | undefined;
+  /** The input was piped in, not typed: a command in it is none. */
+  isPiped?: boolean | undefined;
   onEvent?: (event: HarnessEvent) => void;
   /** Called once the context is held, before anything happens in it. */
   onOpen?: (context: string, turn: Turn) => void;
@@ -225,7 +232,7 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
     throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
   }
   opts.onOpen?.(context, taken.agent.turn);
-  const result = runToEnd({ context, taken, isClosed: harness.isClosed }, input, opts.seen ?? []).finally(events.end);
+  const result = runToEnd({ context, taken, isClosed: harness.isClosed }, input, opts).finally(events.end);
   result.catch(() => undefined); // whoever awaits `result` sees it
   return {
     context,
@@ -241,12 +248,13 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
 async function runToEnd(
   { context, taken, isClosed }: { context: string; taken: Taken; isClosed: () => boolean },
   input: string | Content[] | undefined,
-  seen: readonly SeenFile[],
+  { seen = [], goal, isPiped }: RunOptions,
 ): Promise<RunResult> {
   const startedAt = Date.now();
   const before = countsOf(taken);
   try {
-    if (input !== undefined) await taken.agent.send(input, { facts: (id) => seenFacts(seen, id) });
+    if (input !== undefined)
+      await taken.agent.send(input, { isPiped, facts: (id) => [...seenFacts(seen, id), ...goalFacts(goal, id)] });
     else await taken.agent.reopen();
     const reason = await drive(taken.agent, { takes: "inputs" });
     return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });

@@ -10,6 +10,7 @@ import type { ModelCalls } from "./loop/model-calls.ts";
 import type { Progress } from "./loop/seams.ts";
 import type { Budget } from "./mechanisms/budget/events.ts";
 import { budgetReached } from "./mechanisms/budget/index.ts";
+import { type GoalResult, goalResult, lastEnded } from "./mechanisms/goal/port.ts";
 import { breaksSince, cacheBreaksIn, type PromptCacheState } from "./mechanisms/prompt-cache/index.ts";
 import type { CacheBreaks } from "./mechanisms/prompt-cache/port.ts";
 import { costUsd } from "./models/catalogue.ts";
@@ -40,6 +41,8 @@ export interface RunResult {
   limit?: TurnLimit;
   /** Where an interrupt met it. */
   interruptedIn?: "model" | "tools";
+  /** The goal that is set, or ended in this time. */
+  goal?: GoalResult;
   /** Undefined when a model's price is unknown. */
   costUsd: number | undefined;
   denials: { name: string; callId: string; input: unknown; reason: string }[];
@@ -95,6 +98,8 @@ interface Counts {
   denials: number;
   usageByModel: Record<string, Usage>;
   cacheBreaks: CacheBreaks;
+  /** The goal that had ended last. */
+  goal: number;
   modelCalls: ModelCalls;
 }
 
@@ -105,6 +110,7 @@ export function countsOf(taken: Taken): Counts {
     denials: denials.length,
     usageByModel: { ...usageByModel },
     cacheBreaks: cacheBreaksIn(cacheState(taken), [LEAD]),
+    goal: lastEnded(taken.agent.turn),
     modelCalls: { ...taken.agent.modelCalls },
   };
 }
@@ -129,6 +135,7 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
   const { ms, aborted } = taken.agent.modelCalls;
   const limit = reason === "limit" && budget === undefined ? last?.limit : undefined;
   const rounds = agent.rounds - before.rounds;
+  const goal = goalResult(taken.agent.turn, before.goal);
   const met = aborted > before.modelCalls.aborted ? "model" : rounds > 0 ? "tools" : undefined;
   return {
     context,
@@ -145,6 +152,7 @@ export function resultOf({ context, taken, reason, before, durationMs }: Ended):
     ...(budget === undefined ? {} : { budget }),
     ...(limit === undefined ? {} : { limit }),
     ...(reason === "interrupted" && met ? { interruptedIn: met } : {}),
+    ...(goal && { goal }),
     costUsd: costs.every((c) => c !== undefined) ? costs.reduce((sum, c) => sum + c, 0) : undefined,
     denials: agent.denials.slice(before.denials),
     durationMs,

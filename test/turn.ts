@@ -8,8 +8,15 @@ import { createCodec } from "../src/ledger/events.ts";
 import type { EventInput, StoredEvent } from "../src/ledger/store.ts";
 import { loopEvents } from "../src/loop/events.ts";
 import type { Grants, Mechanism, Progress, Tool, ToolOutput, ToolRun, Turn } from "../src/loop/seams.ts";
+import type { StopOptions } from "../src/loop/stop-options.ts";
 import type { AgentState } from "../src/loop/transcript.ts";
 import { noUsage } from "../src/models/model.ts";
+
+/** Seam `stop`, for who asks no model there. */
+export const NOT_ASKED: StopOptions = {
+  goesOn: false,
+  ask: () => Promise.reject(new Error("no model here")),
+};
 
 export interface TestTurn extends Turn {
   cwd: string;

@@ -73,7 +73,11 @@ export async function openConversation(
     ...started.says(mode),
   ];
 
-  async function open(content: Parameters<Harness["run"]>[0], id: string, seen: Parameters<Harness["run"]>[1]): Promise<Run> {
+  async function open(
+    content: Parameters<Harness["run"]>[0],
+    id: string,
+    seen: Parameters<Harness["run"]>[1],
+  ): Promise<Run> {
     let recording: Promise<unknown> = Promise.resolve();
     const begun = await harness.run(content, {
       ...seen,

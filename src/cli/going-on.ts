@@ -2,12 +2,11 @@
 import type { ContextInfo } from "../contexts/listing.ts";
 import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
-import type { Harness, Run } from "../harness.ts";
+import type { Run } from "../harness.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
 import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { RunResult } from "../run-result.ts";
-import { counted } from "../text/counted.ts";
 import { withheldAgents } from "./agent-places.ts";
 import type { PlaceFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
@@ -62,31 +61,4 @@ export function sayWithheld(error: unknown, { state, trusted }: { state: OpenSta
   if (!isHoldfastError(error, "not_found") || folders.length === 0) throw error;
   const why = `${messageOf(error)}; ${folders.join(", ")} is not used: this repository is not trusted (\`holdfast trust add\`)`;
   throw new HoldfastError("not_found", why, { cause: error });
-}
-
-/** What is not over when the process ends, and how to go on with it. */
-export function leftBehind(
-  { taken: { agent, ledger } }: Run,
-  { host }: Harness,
-  { flags, context, stayed }: { flags: Flags; context: { id: string; root: string }; stayed: boolean },
-): string[] {
-  const agents = Object.keys(contextState(ledger).agents);
-  const own = host.outstanding(ledger, agent.turn.agent).filter(({ count }) => count > 0);
-  const all = agents.flatMap((one) => host.outstanding(ledger, one)).filter(({ count }) => count > 0);
-  const lines: string[] = [];
-  for (const { what, count, seenBy, hosts } of own) {
-    const many = `${counted(count, what)} ${count === 1 ? "is" : "are"}`;
-    if (seenBy !== undefined) lines.push(`${many} still running: see \`${seenBy}\``);
-    else if (hosts === undefined)
-      lines.push(`${many} unfinished: go on with ${resumeLine(context, { ...flags, stay: true })}`);
-  }
-  const hosted = new Map<string, number>();
-  for (const { what, count, hosts } of all) if (hosts) hosted.set(what, (hosted.get(what) ?? 0) + count);
-  if (hosted.size > 0 && !stayed) {
-    const left = [...hosted].map(([what, count]) => counted(count, what)).join(", ");
-    lines.push(
-      `Left: ${left}. Nothing of it runs while no host does; keep one with: ${commandLine(["worker"], flags, context.root)}`,
-    );
-  }
-  return lines;
 }

@@ -17,6 +17,7 @@ import type { Harness, Run } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
 import { contextRoot } from "../loop/transcript.ts";
+import { conditionIn, isMissed, isOverGoal, missedText } from "../mechanisms/goal/port.ts";
 import type { PermissionOptions } from "../mechanisms/permissions/index.ts";
 import { createSkillCatalogue } from "../mechanisms/skills/catalogue.ts";
 import { hasMadeWorktrees } from "../mechanisms/worktrees/index.ts";
@@ -25,7 +26,8 @@ import { driveRun, type RunResult } from "../run-result.ts";
 import { beginContext } from "./begin-context.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, leftBehind, nothingLeft, sayWaiting } from "./going-on.ts";
+import { howToGoOn, nothingLeft, sayWaiting } from "./going-on.ts";
+import { leftBehind } from "./left-behind.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
 import { chosenContext, isIn, type OpenState, openState, stateAt } from "./open.ts";
@@ -46,6 +48,7 @@ type Flags = Values<typeof RUN> & { continue: boolean; resume?: string | undefin
     jsonSchema?: string | undefined;
     tools?: string | undefined;
     name?: string | undefined;
+    goal?: string | undefined;
   } & McpFlags;
 
 const REFUSED = EXIT.blocked;
@@ -54,12 +57,14 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
   const resuming = flags.continue || flags.resume !== undefined;
   checkSession(flags);
   checkFormat(flags);
+  const goal = flags.goal === undefined ? undefined : conditionIn(flags.goal);
   const schema = flags.jsonSchema === undefined ? undefined : await answerSchema(flags.jsonSchema);
   const opened = await openState(flags);
   const { store } = opened;
   try {
     const chosen = await chosenContext(opened, flags); // a wrong id is said before anything is waited for
-    const given = flags.inputFormat === "text" ? await readPrompt(words, { resuming }) : typedWords(words);
+    const said = flags.inputFormat === "text" ? await readPrompt(words, { resuming, goal }) : typedWords(words);
+    const given = said ?? (goal === undefined ? undefined : { words: goal });
     const context = chosen && flags.forkSession ? await forked(opened, chosen) : chosen;
     const state = stateAt(opened, flags, context);
     if (context && given === undefined && flags.inputFormat === "text" && (await hasWorkflow(store, context.id))) {
@@ -105,6 +110,8 @@ export async function headless(flags: Flags, words: string[]): Promise<number> {
         output,
         screen,
         prompt,
+        isPiped: given?.isPiped ?? false,
+        goal,
         title: flags.name ?? given?.words ?? "",
         context,
         modelId: model.id,
@@ -147,6 +154,9 @@ interface Work {
   output: Output;
   screen: Screen;
   prompt: { content: Content[]; seen: SeenFile[] } | undefined;
+  isPiped: boolean;
+  /** What the turn goes on for. */
+  goal: string | undefined;
   /** The words that were typed. */
   title: string;
   context: ContextInfo | undefined;
@@ -186,7 +196,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   let recording: Promise<unknown> = Promise.resolve();
   const opening = harness.run(prompt?.content, {
     context,
-    ...(prompt && { seen: prompt.seen }),
+    ...(prompt && { seen: prompt.seen, goal: work.goal, isPiped: work.isPiped }),
     wait: AbortSignal.timeout(60_000),
     takeOverInteractive: true,
     onEvent: (event) => {
@@ -206,7 +216,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
         tools: harness.toolNames(turn),
         agents,
         skills: skills.filter(({ onlyByPerson }) => !onlyByPerson).map(({ name }) => name),
-        slashCommands: ["compact", ...skills.filter(({ onlyByModel }) => !onlyByModel).map(({ name }) => name)],
+        slashCommands: ["compact", "goal", ...skills.filter(({ onlyByModel }) => !onlyByModel).map(({ name }) => name)],
         servers: work.servers,
         lead: turn,
         permissionMode: mode,
@@ -239,7 +249,8 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   if (flags.inputFormat === "stream-json") results.push(...(await converse(run, work)));
   // One of several messages that comes to nothing is said in its own result.
   const isOver = flags.inputFormat === "text" && results.at(-1)?.reason === "done" && !interrupted;
-  const refused = isOver ? refusals.cameToNothing() : undefined;
+  const goal = results.at(-1)?.goal;
+  const refused = isOver && !isOverGoal(goal) ? refusals.cameToNothing() : undefined;
   const advice = await adviceOn(refusals, run, work);
   const isSaid = output.end?.({ changedNothing: refused !== undefined, advice }) ?? false;
   screen.close();
@@ -255,6 +266,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     for (const line of await worktreesLeft(state, flags)) process.stderr.write(`${line}\n`);
   }
   if (refused) return REFUSED;
+  if (code === 0 && isMissed(goal)) return EXIT.failed;
   const answer = code === 0 ? work.answer?.(results.at(-1)?.text ?? "") : undefined;
   if (!answer || answer.fits) return code;
   process.stderr.write(`${answer.says}\n`);
@@ -346,6 +358,8 @@ function farewell(
   }
   if (reason === "done" && result.rounds > 0 && result.text.trim() === "")
     process.stderr.write("The answer is empty: the model said nothing, and called nothing.\n");
+  const isSaid = flags.outputFormat === "text" && !flags.quiet; // on the way
+  if (reason === "done" && isMissed(result.goal) && !isSaid) process.stderr.write(`${missedText(result.goal)}\n`);
   const stayed = flags.stay && !interrupted;
   for (const line of leftBehind(run, harness, { flags, context, stayed })) process.stderr.write(`${line}\n`);
   return EXIT[reason];

@@ -26,21 +26,22 @@ const GRACE_MS = 3_000;
 const invalid = (message: string) => new HoldfastError("invalid", message);
 
 /**
- * Undefined: there is none, and the interrupted turn is taken up.
+ * Undefined: there is none: the interrupted turn is taken up, or a goal is what is said.
  * Contract: what is piped in is read to its end. Only where words were typed, or a turn is taken up, it may be missing: then a pipe that stays silent is left alone, and that is said.
  */
 export async function readPrompt(
   given: readonly string[],
-  { resuming }: { resuming: boolean },
+  { resuming, goal }: { resuming: boolean; goal?: string | undefined },
 ): Promise<Prompt | undefined> {
   const typed = given.filter((word) => word !== "-");
   const words = typed.join(" ").trim();
-  const needed = typed.length < given.length || (words === "" && !resuming);
+  const mayBeNone = resuming || goal !== undefined;
+  const needed = typed.length < given.length || (words === "" && !mayBeNone);
   if (needed && process.stdin.isTTY) throw invalid('give a prompt: holdfast -p "what to do" (or pipe it in)');
   const piped = (await readPiped({ needed })).trim();
   if (words !== "") return { words, ...(piped !== "" && { piped }) };
   if (piped !== "") return { words: piped, isPiped: true };
-  if (resuming) return undefined;
+  if (mayBeNone) return undefined;
   throw invalid('the prompt is empty: holdfast -p "what to do" (or pipe it in)');
 }
 

@@ -14,16 +14,15 @@ import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts"
 import { runInside } from "./tool-calls.ts";
 import { type AgentState, type ContextState, transcriptIn } from "./transcript.ts";
 
-/** What an agent knows by an input, should it not be blocked. */
-type FactsOf = (inputId: string) => readonly Omit<EventInput, "actor">[];
-
 export interface SendOptions {
-  /** Default: a person. */
+  /** Who says it; default: the user. */
   origin?: string;
-  /** The agent's own facts about it, recorded with it. */
-  facts?: FactsOf;
+  /** The words were piped in, not typed. */
+  isPiped?: boolean | undefined;
   /** It begins a turn of its own, behind the one that runs. */
   waits?: boolean;
+  /** What an agent knows by an input, should it not be blocked: recorded with it. */
+  facts?: (inputId: string) => readonly Omit<EventInput, "actor">[];
 }
 
 export interface AgentHandle {
@@ -189,10 +188,11 @@ const asContent = (said: Content[] | string): Content[] =>
 async function recordInput(
   { ledger, agent }: { ledger: Ledger; agent: string },
   said: Content[] | string,
-  { origin = "user", facts = () => [], waits = false }: SendOptions = {},
+  { origin = "user", isPiped, waits = false, facts = () => [] }: SendOptions = {},
 ): Promise<void> {
   const content = asContent(said);
-  const data = { inputId: newId("inp"), agent, content, origin, ...(waits && { waits }) };
+  const how = { ...(isPiped && { isPiped }), ...(waits && { waits }) };
+  const data = { inputId: newId("inp"), agent, content, origin, ...how };
   const event = { type: "input.received", actor: origin, data };
   const own = facts(data.inputId).map((fact) => ({ ...fact, actor: agent }));
   await ledger.append([event, ...own], summaryOf(ledger, agent, [event]));

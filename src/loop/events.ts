@@ -84,10 +84,9 @@ export const loopEvents = {
     v: 1,
     schema: () =>
       z.object({
-        inputId: z.string(),
-        agent: z.string(),
-        content: content(),
-        origin: z.string(),
+        ...{ inputId: z.string(), agent: z.string(), content: content(), origin: z.string() },
+        /** The words were piped in, not typed. */
+        isPiped: z.literal(true).optional(),
         /** It is no part of the turn that runs: it begins one of its own. */
         waits: z.literal(true).optional(),
       }),

@@ -2,11 +2,11 @@
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
-import { ModelError, noUsage, type Reply } from "../models/model.ts";
+import { type Item, ModelError, noUsage, type Reply } from "../models/model.ts";
 import { answerInput } from "./answer-input.ts";
 import type { TurnEndReason } from "./events.ts";
 import type { Merged } from "./merge.ts";
-import { asking } from "./model-call.ts";
+import { askBehind, asking } from "./model-call.ts";
 import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
 import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
@@ -83,8 +83,9 @@ async function takeIn(agent: Agent): Promise<void> {
   let blocked: string | undefined;
   let { toAnswer } = openTurn(turn.state);
   let isTaken = false;
-  for (const { inputId, content, origin } of dueInputs(turn.state)) {
-    const result = await seams.input({ content, origin }, turn);
+  for (const { inputId, waits: _, ...input } of dueInputs(turn.state)) {
+    const { content } = input;
+    const result = await seams.input(input, turn);
     if ("block" in result) {
       blocked = result.block;
       facts.push({ type: "input.blocked", data: { inputId, reason: blocked } });
@@ -118,7 +119,8 @@ async function goesOn(agent: Agent): Promise<boolean> {
     finish: cutOff ? "length" : refused ? "refused" : "stop",
     usage: noUsage(),
   };
-  const notes = rounds === 0 ? [] : await seams.stop(turn, reply);
+  const ask = (question: Item) => askBehind(agent, question);
+  const notes = rounds === 0 ? [] : await seams.stop(turn, reply, { ask });
   if (notes.length > 0) {
     await turn.append(notes.flatMap((note) => noteFacts(note)));
     return true;

@@ -12,7 +12,7 @@ export const harmless = (text: string): string => text.replace(NOTE, "<\\");
 
 /** Whom notes of the runtime are from: no agent is called so, for what it says to others would be read as theirs (`instructions` is followed like the user). */
 export const RUNTIME_ORIGINS: readonly string[] =
-  "answer-schema compaction cron holdfast hook hub instructions jobs memory recovery skills subtask tasks team todo user workflow".split(
+  "answer-schema compaction cron goal holdfast hook hub instructions jobs memory recovery skills subtask tasks team todo user workflow".split(
     " ",
   );
 

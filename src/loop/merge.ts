@@ -25,6 +25,7 @@ import type {
   VerdictCode,
   ViewOptions,
 } from "./seams.ts";
+import type { StopOptions } from "./stop-options.ts";
 
 export interface Merged {
   input(input: Input, turn: Turn): Promise<Input | AnsweredInput | { block: string }>;
@@ -40,7 +41,7 @@ export interface Merged {
   beforeEffect(run: ToolRun): Promise<void>;
   /** What is to be said beside the refusal of a call. */
   refused(call: GateCall, refusal: { code: VerdictCode; reason: string }): Promise<Note[]>;
-  stop(turn: Turn, reply: Reply): Promise<Note[]>;
+  stop(turn: Turn, reply: Reply, opts: Pick<StopOptions, "ask">): Promise<Note[]>;
   tools(turn: Turn): Tool[];
   /** Whether the agent would be given that tool. */
   offers(tool: Tool, turn: Turn): boolean;
@@ -150,9 +151,9 @@ function mergeRounds(
     carry: (turn, how) => carriedBy(mechanisms, turn, how),
     settings: () => Object.fromEntries(mechanisms.flatMap((m) => (m.settings ? [[m.name, m.settings()]] : []))),
     model: around(attachedAt(mechanisms, "model")),
-    async stop(turn, reply) {
+    async stop(turn, reply, { ask }) {
       const notes: Note[] = [];
-      for (const attach of stops) notes.push(...(await attach(turn, reply)));
+      for (const attach of stops) notes.push(...(await attach(turn, reply, { ask, goesOn: notes.length > 0 })));
       return notes;
     },
     tools(turn) {

@@ -1,5 +1,5 @@
 // What the model is asked: the request as the seams put it together, and once more when it was too long.
-import type { Delta, ModelRequest, Reply } from "../models/model.ts";
+import type { Delta, Item, ModelRequest, Reply } from "../models/model.ts";
 import type { Agent } from "./loop.ts";
 import { lastReply, timed } from "./model-calls.ts";
 import { partsOf, sentAs } from "./request-parts.ts";
@@ -53,15 +53,24 @@ export async function buildRequest(agent: Agent, overflow: boolean): Promise<Mod
     keeps: () => seams.tools(turn).flatMap((tool) => (tool.keepsResults ? [tool.name] : [])),
     offers: (tool) => seams.offers(tool, turn),
     carry: (how) => seams.carry(turn, how),
-    ask: (items, signal = turn.signal) => askAside(agent, { ...parts, items, maxOutputTokens, unreadable }, signal),
+    ask: (items, signal = turn.signal) => askAside(agent, { ...parts, items, maxOutputTokens, unreadable }, { signal }),
   });
   // What is left out of the view may bring a tool with it: both change in one request.
   const { system, tools } = toolSpecs(seams.tools(turn)) === parts.tools ? parts : await partsOf(agent);
   return { system, tools, items, maxOutputTokens, unreadable };
 }
 
+/** Asks on what the model would be shown now, with that behind it. */
+export async function askBehind(agent: Agent, question: Item): Promise<Reply> {
+  const request = await buildRequest(agent, false);
+  const asked = { ...request, items: [...request.items, question] };
+  return askAside(agent, asked, { signal: agent.turn.signal, isNoRound: true });
+}
+
+type HowAsked = Pick<ModelCall, "signal" | "isNoRound">;
+
 /** One call beside the conversation. Contract: nothing of it is shown, and it is not made smaller. */
-function askAside({ turn, seams, modelCalls }: Agent, request: ModelRequest, signal: AbortSignal): Promise<Reply> {
-  const call: ModelCall = { model: turn.model, request, turn, signal, shrink: async () => undefined };
+function askAside({ turn, seams, modelCalls }: Agent, request: ModelRequest, how: HowAsked): Promise<Reply> {
+  const call: ModelCall = { model: turn.model, request, turn, shrink: async () => undefined, ...how };
   return seams.model(call, ({ model, request, signal }) => timed(modelCalls, () => model.reply(request, { signal })));
 }

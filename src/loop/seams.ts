@@ -18,6 +18,7 @@ import type {
 import type { Carried, Carrying } from "./carry.ts";
 import type { Outside } from "./outside.ts";
 import type { Outstanding } from "./outstanding.ts";
+import type { StopOptions } from "./stop-options.ts";
 import type { MechanismSlice } from "./timelines.ts";
 import type { AgentState } from "./transcript.ts";
 
@@ -183,6 +184,8 @@ export const noteFacts = (
 export interface Input {
   content: Content[];
   origin: string;
+  /** The words were piped in, not typed: they are said, and no command of a person. */
+  isPiped?: true;
   /** What is true once the input is taken in as it says here, and not before: recorded with that in one transaction. */
   events?: Omit<EventInput, "actor">[];
 }
@@ -207,6 +210,8 @@ export interface ModelCall {
   readonly request: ModelRequest;
   readonly turn: Turn;
   readonly signal: AbortSignal;
+  /** Asked by seam `stop` beside the conversation: limits on rounds do not count it. */
+  readonly isNoRound?: true;
   /** Rebuilds the request after the context seam was asked to shrink. Contract: undefined when that changed nothing since the last request; may be asked again. */
   shrink(): Promise<ModelRequest | undefined>;
 }
@@ -330,7 +335,7 @@ export interface Seams {
   /** Around. Contract: returns an output whatever happens; a throw becomes an error result. */
   tool: (run: ToolRun, next: (run: ToolRun) => Promise<ToolOutput>) => Promise<ToolOutput>;
   /** Collect. Contract: asked when a reply has no call; any text continues the turn with it, none ends the turn. */
-  stop: (turn: Turn, reply: Reply) => Promise<Note[]> | Note[];
+  stop: (turn: Turn, reply: Reply, opts: StopOptions) => Promise<Note[]> | Note[];
 }
 
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */

@@ -40,7 +40,7 @@ export interface AgentState {
   /** Calls of the last reply without a result, in source order. */
   pending: PendingCall[];
   /** Inputs received and not yet shown to the model. */
-  queue: { inputId: string; content: Content[]; origin: string; waits?: true }[];
+  queue: { inputId: string; content: Content[]; origin: string; isPiped?: true; waits?: true }[];
   /** The open turn. `text` is the answer so far; `answered` once a reply asked for nothing more. */
   turn?: {
     turnId: string;
@@ -144,14 +144,11 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
       agent.cwd = data.cwd;
       if (data.root !== undefined) agent.root = data.root ?? undefined;
       break;
-    case "input.received":
-      agent.queue.push({
-        inputId: data.inputId,
-        content: data.content,
-        origin: data.origin,
-        ...(data.waits && { waits: true }),
-      });
+    case "input.received": {
+      const { agent: _, ...input } = data;
+      agent.queue.push(input);
       break;
+    }
     case "input.blocked":
       unqueue(agent, data.inputId);
       break;

@@ -7,6 +7,8 @@ import type { loopEvents } from "../loop/events.ts";
 import type { EffectOutcome, Grants, Looked, ToolOutput } from "../loop/seams.ts";
 import type { approvalEvents } from "../mechanisms/approvals/events.ts";
 import type { compactionEvents } from "../mechanisms/compaction/events.ts";
+import type { goalEvents } from "../mechanisms/goal/events.ts";
+import { judgedText } from "../mechanisms/goal/port.ts";
 import type { recoveryEvents } from "../mechanisms/recovery/events.ts";
 import { ModelError, type ModelErrorKind, noUsage, type Reply } from "../models/model.ts";
 import { type FactOf, isFact, type Recording } from "./recording.ts";
@@ -19,7 +21,11 @@ export interface Standing {
   at(): number;
 }
 
-type KnownEvents = typeof loopEvents & typeof recoveryEvents & typeof compactionEvents & typeof approvalEvents;
+type KnownEvents = typeof loopEvents &
+  typeof recoveryEvents &
+  typeof compactionEvents &
+  typeof goalEvents &
+  typeof approvalEvents;
 type Known = Fact<KnownEvents>;
 type Retried = Extract<Known, { type: "model.retried" }>;
 const fact = (event: StoredEvent): Known => knownFact<KnownEvents>(event);
@@ -83,6 +89,8 @@ export function answerTo(standing: Standing, model: string): ModelAnswer {
         return { kind: "reply", reply: { model, parts: [], finish: "length", usage: noUsage() } };
       case "reply.aside":
         return { kind: "reply", reply: aside(standing, next) };
+      case "goal.judged":
+        return { kind: "error", error: failure(retried, next.data.why) }; // no reply stands before it
       case "turn.ended":
         return ended(next, { model, retried });
       default:
@@ -105,17 +113,20 @@ function ended(
 ): ModelAnswer {
   if (data.reason === "interrupted")
     return { kind: "aborted", error: new ModelError("aborted", `${model}: interrupted`) };
-  // Given up after several tries: the last one failed like the one before it. Otherwise what the model said stands in the turn's end.
-  const { kind, message } = retried?.data ?? { kind: "invalid", message: data.error ?? "" };
-  return { kind: "error", error: new ModelError(errorKind(kind, "invalid"), message) };
+  return { kind: "error", error: failure(retried, data.error ?? "") };
+}
+
+/** Given up after several tries: the last one failed like the one before it. Otherwise what the model said stands in what came of it. */
+function failure(retried: Retried | undefined, said: string): ModelError {
+  const { kind, message } = retried?.data ?? { kind: "invalid", message: said };
+  return new ModelError(errorKind(kind, "invalid"), message);
 }
 
 /** The words that were recorded of it. */
 function aside(standing: Standing, { data }: FactOf<"reply.aside">): Reply {
   for (const event of ahead(standing)) {
-    const next = fact(event);
-    if (next.type !== "context.summarised") continue;
-    const words = next.data.text;
+    const words = wordsIn(fact(event));
+    if (words === undefined) continue;
     return {
       model: data.model,
       usage: data.usage,
@@ -124,6 +135,13 @@ function aside(standing: Standing, { data }: FactOf<"reply.aside">): Reply {
     };
   }
   return { model: data.model, usage: data.usage, finish: "stop", parts: [] };
+}
+
+/** What a model said beside the conversation, where that is what this event is made of. */
+function wordsIn({ type, data }: Known): string | undefined {
+  if (type === "context.summarised") return data.text;
+  if (type === "goal.judged") return data.verdict === "failed" ? "" : judgedText(data);
+  return undefined;
 }
 
 /** The next that was recorded of that call. */

@@ -71,10 +71,13 @@ export function heldSince(recording: Recording, { actor, seq }: StoredEvent): nu
   return 0;
 }
 
+/** What is recorded with an input before it is taken in. */
+export const WITH_INPUTS: readonly string[] = ["context.checkpointed", "goal.set", "goal.cleared"];
+
 /** Whether the inputs are there that the agent takes in next. */
 export function hasInputs(player: Player, state: State): boolean {
   for (const event of ahead(player)) {
-    if (event.type === "context.checkpointed") continue;
+    if (WITH_INPUTS.includes(event.type)) continue;
     const isInput = isFact(event, "input.taken") || isFact(event, "input.blocked") || isFact(event, "input.answered");
     if (!isInput) return true;
     const { inputId } = event.data;

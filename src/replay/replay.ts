@@ -249,7 +249,12 @@ class Replay implements ReplayStage {
     for (;;) {
       const recorded = this.events[this.position];
       if (recorded?.actor !== player.agent || (encoded && corresponds(encoded, recorded))) return;
-      const isBorn = isNote && !this.recording.isDecided(this.position) && recorded.type !== "input.received";
+      const isTaken = !this.recording.isDecided(this.position) && recorded.type !== "input.received";
+      if (isTaken && encoded?.type === "input.taken") {
+        this.foldIn(recorded); // what came with the input from outside
+        continue;
+      }
+      const isBorn = isNote && isTaken;
       const isMissing = encoded !== undefined && isAside(recorded) && this.recording.isDecided(this.position);
       if (!isBorn && !isMissing) return;
       if (isMissing && encoded && isAside(encoded) && encoded.type !== recorded.type) return;

@@ -4,10 +4,12 @@ import { type Merged, mergeSeams } from "../loop/merge.ts";
 import type { AskedAt } from "../loop/outside.ts";
 import { isNamed } from "../loop/outside.ts";
 import type { Mechanism, Note, Tool, ToolOutput, ToolRun, Turn } from "../loop/seams.ts";
+import type { StopOptions } from "../loop/stop-options.ts";
 import type { Reply } from "../models/model.ts";
 import { createGate } from "./gate.ts";
 import type { House } from "./house.ts";
 import { ahead, finishedOf, nextOf, nextOfCall, recordedOutput, type Standing } from "./outcomes.ts";
+import { WITH_INPUTS } from "./reading.ts";
 import { isFact } from "./recording.ts";
 import { createToolMaker, partsAhead, type RequestParts, systemOf } from "./request.ts";
 
@@ -87,19 +89,19 @@ export function createSeams({ mechanisms, settings }: House, played: Played): Me
     });
   const parts = () => partsAhead(played, played.parts());
   const maker = createToolMaker(played, { parts, last: () => played.parts() }, isHouses);
-  const notes = (place: "intake" | "stop" | "start", turn: Turn, reply?: Reply) =>
-    notesAt(mechanisms, place, { played, turn, reply });
+  const notes = (place: "intake" | "stop" | "start", turn: Turn, stopping?: Stopping) =>
+    notesAt(mechanisms, place, { played, turn, stopping });
   return {
     ...base,
     ...createGate(mechanisms, played),
     input: (input, turn) => taken(base, played, { input, turn }),
     intake: (turn) => notes("intake", turn),
-    stop: async (turn, reply) => {
+    stop: async (turn, reply, { ask }) => {
       const next = nextOf(played);
       // Who spoke before the turn could end was heard: wait until they have spoken.
-      if (next && ["input.taken", "input.blocked", "input.answered", "context.checkpointed"].includes(next.type))
+      if (next && ["input.taken", "input.blocked", "input.answered", ...WITH_INPUTS].includes(next.type))
         await untilOwn(played);
-      return notes("stop", turn, reply);
+      return notes("stop", turn, { reply, ask });
     },
     start: (turn) => {
       const next = nextOf(played);
@@ -180,7 +182,7 @@ async function taken(
       return "block" in own ? own : { ...own, content: changed ?? input.content };
     }
     if (isFact(event, "turn.ended") && event.data.reason === "interrupted") played.abort();
-    if (event.type !== "context.checkpointed") break;
+    if (!WITH_INPUTS.includes(event.type)) break;
   }
   if ("block" in own) return own;
   return played.stuck();
@@ -189,18 +191,23 @@ async function taken(
 interface Asking {
   played: Played;
   turn: Turn;
-  reply?: Reply | undefined;
+  stopping?: Stopping | undefined;
+}
+
+/** What seam `stop` is asked with. */
+interface Stopping extends Pick<StopOptions, "ask"> {
+  reply: Reply;
 }
 
 /** Notes of the ledger, computed; those from outside, recorded. What others recorded meanwhile may have been seen or not: as it fits. */
 async function notesAt(
   mechanisms: readonly Mechanism[],
   place: "intake" | "stop" | "start",
-  { played, turn, reply }: Asking,
+  { played, turn, stopping }: Asking,
 ): Promise<Note[]> {
   for (;;) {
     const recorded = recordedNotes(played, place);
-    const notes = await gathered(mechanisms, place, { played, turn, reply, recorded });
+    const notes = await gathered(mechanisms, place, { played, turn, stopping, recorded });
     const further = isSame(notes, recorded) ? undefined : played.further();
     if (!further) return notes;
     await further;
@@ -221,7 +228,7 @@ const BEFORE_NOTES = new Set([
   "input.blocked",
   "input.answered",
   "input.taken",
-  "context.checkpointed",
+  ...WITH_INPUTS,
   "request.changed",
 ]);
 
@@ -241,13 +248,14 @@ function recordedNotes(played: Played, place: "intake" | "stop" | "start"): Reco
 async function gathered(
   mechanisms: readonly Mechanism[],
   place: "intake" | "stop" | "start",
-  { played, turn, reply, recorded }: Asking & { recorded: RecordedNote[] },
+  { played, turn, stopping, recorded }: Asking & { recorded: RecordedNote[] },
 ): Promise<Note[]> {
   for (const one of recorded) one.isTaken = false;
   const notes: Note[] = [];
   for (const mechanism of mechanisms) {
     const { name, outside } = mechanism;
-    const own = isOutside(mechanism, place) ? [] : await ownNotes(mechanism, place, { played, turn, reply });
+    const asked = { played, turn, stopping, goesOn: notes.length > 0 };
+    const own = isOutside(mechanism, place) ? [] : await ownNotes(mechanism, place, asked);
     const given = recorded.filter((note) => !note.isTaken && isFrom(outside?.notes ?? [], note));
     for (const note of given) note.isTaken = true;
     for (const note of [...own, ...given]) played.says.set(note.text, { seam: place, mechanism: name });
@@ -262,10 +270,14 @@ const isFrom = (origins: readonly string[], { origin, kind }: Note): boolean =>
 async function ownNotes(
   { name, seams, start }: Mechanism,
   place: "intake" | "stop" | "start",
-  { played, turn, reply }: Asking,
+  { played, turn, stopping, goesOn }: Asking & Pick<StopOptions, "goesOn">,
 ): Promise<Note[]> {
   const doing = { seam: place, mechanism: name };
-  if (place === "stop") return reply && seams?.stop ? asking(played, doing, () => seams.stop?.(turn, reply) ?? []) : [];
+  if (place === "stop") {
+    if (!stopping || !seams?.stop) return [];
+    const { reply, ask } = stopping;
+    return asking(played, doing, () => seams.stop?.(turn, reply, { ask, goesOn }) ?? []);
+  }
   const ask = place === "start" ? start : seams?.intake;
   try {
     return ask ? await asking(played, doing, () => ask(turn)) : [];

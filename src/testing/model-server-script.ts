@@ -16,6 +16,8 @@ export interface ScriptRound {
   /** What a message says of itself; only in the Responses format. */
   phase?: "commentary" | "final_answer";
   usage?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+  /** What an evaluator says of a goal after this round, where the script is a list matched by rounds. */
+  verdict?: string;
   /** By the presence of calls unless given. `length` with a cut text or a call's `raw` plays a reply that hit its limit. */
   finish?: "stop" | "calls" | "length" | "refused";
   /** Into how many pieces a text is streamed; 3 unless given. */
@@ -68,3 +70,9 @@ export interface ScriptRequest {
 }
 
 export type Script = ScriptRound[] | ((request: ScriptRequest) => ScriptRound | Promise<ScriptRound>);
+
+/** Whether a request is the question of an evaluator: is a goal met? For scripts that are functions. */
+export function isGoalQuestion({ body }: Pick<ScriptRequest, "body">): boolean {
+  const said: unknown[] = body.messages ?? body.input ?? [];
+  return JSON.stringify(said.at(-1) ?? "").includes('<note from=\\"goal\\" kind=\\"question\\">');
+}

@@ -2,7 +2,13 @@
 import http from "node:http";
 import { createPauses, createRequestLog, type LoggedRequest, type Pauses } from "./model-server-log.ts";
 import { type ProviderName, providerOf } from "./model-server-providers.ts";
-import type { Fault, Script, ScriptRequest, ScriptRound } from "./model-server-script.ts";
+import {
+  type Fault,
+  isGoalQuestion,
+  type Script,
+  type ScriptRequest,
+  type ScriptRound,
+} from "./model-server-script.ts";
 import type { Thoughts } from "./model-server-thinking.ts";
 import { chunksOf, errorBody, errorChunk, wholeOf } from "./model-server-wire.ts";
 
@@ -194,6 +200,8 @@ const API_OF_PATH: [end: string, api: ScriptRequest["api"]][] = [
 
 async function roundFor(script: Script, request: ScriptRequest, match: "round" | "arrival") {
   if (typeof script === "function") return script(request);
+  const judged = match === "round" && isGoalQuestion(request) ? script[request.round - 1]?.verdict : undefined;
+  if (judged !== undefined) return { text: judged };
   return script[match === "arrival" ? request.arrival - 1 : request.round];
 }
 

@@ -9,7 +9,7 @@ import type { Scenario } from "./scenarios.ts";
 
 const SRC = path.resolve(fileURLToPath(import.meta.url), "../../../src");
 
-/** Those of `contexts verify --repair`, of sweeps, of summaries, of taking over worktrees and of what is done with kept files have tests of their own, which pass them. */
+/** Those of `contexts verify --repair`, of sweeps, of summaries, of goals, of taking over worktrees and of what is done with kept files have tests of their own, which pass them. */
 export function allPoints(): string[] {
   const names = new Set<string>();
   for (const entry of fs.readdirSync(SRC, { withFileTypes: true, recursive: true })) {
@@ -20,7 +20,7 @@ export function allPoints(): string[] {
   return [...names]
     .filter(
       (name) =>
-        !/^(?:repair|gc|collect|summary)\.|^files\.(?:collected|restored|copied)$|^worktree\.(?:committed|merging)$/.test(
+        !/^(?:repair|gc|collect|summary|goal)\.|^files\.(?:collected|restored|copied)$|^worktree\.(?:committed|merging)$/.test(
           name,
         ),
     )

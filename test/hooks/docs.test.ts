@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import type { HookConfig } from "../../src/mechanisms/hooks/config.ts";
+import { NOT_ASKED } from "../turn.ts";
 import { fireHooks } from "./fixture.ts";
 
 const page = fs.readFileSync(path.join(import.meta.dirname, "../../docs/hooks.md"), "utf8");
@@ -30,9 +31,9 @@ it("the configuration: a formatter gets the file and nothing else, a stop is hel
   const words = (name: string) => ["prettier", "--write", "--ignore-unknown", "--", path.join(formatting.dir, name)];
   expect(read("words").trimEnd().split("\n")).toEqual(names.flatMap(words));
   const reply = { model: "m", parts: [], finish: "stop" as const, usage: {} as never };
-  expect(await seams.stop(turn, reply)).toEqual([]);
+  expect(await seams.stop(turn, reply, NOT_ASKED)).toEqual([]);
   fs.writeFileSync(path.join(dir, ".todo"), "run the tests\n");
-  expect(await seams.stop(turn, reply)).toMatchObject([{ origin: "hook", text: "run the tests" }]);
+  expect(await seams.stop(turn, reply, NOT_ASKED)).toMatchObject([{ origin: "hook", text: "run the tests" }]);
   formatting.clean();
   clean();
 });

@@ -5,6 +5,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { InProcessHook } from "../../src/mechanisms/hooks/handlers.ts";
+import { NOT_ASKED } from "../turn.ts";
 import { command, fired, on } from "./fixture.ts";
 
 const alive = (pid: number): boolean => {
@@ -38,7 +39,7 @@ describe("a hook that does not answer", () => {
     });
     expect(await input("hi")).toEqual({ block: "blocked by a UserPromptSubmit hook: gave no answer within 0.1 s" });
     const reply = { model: "m", parts: [], finish: "stop" as const, usage: {} as never };
-    expect(await seams.stop(turn, reply)).toEqual([]);
+    expect(await seams.stop(turn, reply, NOT_ASKED)).toEqual([]);
     expect(await tool("look", {}, { content: "x" })).toEqual({ content: "x" });
   });
 

@@ -30,7 +30,10 @@ describe("steering and interrupting", () => {
       for (const text of ["then the roof", "then the door"]) await send(text);
       return { content: "worked" };
     });
-    const rounds = [{ calls: [{ name: "work", input: {} }] }, ...["painted", "roofed", "hung"].map((text) => ({ text }))];
+    const rounds = [
+      { calls: [{ name: "work", input: {} }] },
+      ...["painted", "roofed", "hung"].map((text) => ({ text })),
+    ];
     house = await openHouse(rounds, { tools: [work] });
     const run = await house.harness.run("paint it");
     send = (text) => run.send(text, { waits: true });

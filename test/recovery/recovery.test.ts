@@ -5,6 +5,7 @@ import type { Model, ModelError, ModelRequest, Reply } from "../../src/models/mo
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import type { Fault, Script } from "../../src/testing/model-server-script.ts";
 import { asking, open, user, WIRES } from "../models/asking.ts";
+import { NOT_ASKED } from "../turn.ts";
 import { createFakeTurn, type FakeTurn } from "./fake-turn.ts";
 
 let server: ModelServer;
@@ -177,29 +178,29 @@ test("a cut-off reply is continued at most three times in a turn, over a resume 
   const turn = createFakeTurn(mechanism, {} as Model);
   const { stop } = mechanism.seams!;
   for (let i = 0; i < 2; i++) {
-    const [note] = await stop!(turn, cutText);
+    const [note] = await stop!(turn, cutText, NOT_ASKED);
     expect(note?.text).toContain("Continue exactly where you stopped");
     await turn.append(note!.events!);
   }
   const resumed = createFakeTurn(mechanism, {} as Model, turn.events);
-  const [third] = await stop!(resumed, cutText);
+  const [third] = await stop!(resumed, cutText, NOT_ASKED);
   await resumed.append(third!.events!);
-  await expect(stop!(resumed, cutText)).rejects.toMatchObject({
+  await expect(stop!(resumed, cutText, NOT_ASKED)).rejects.toMatchObject({
     kind: "length",
     message: expect.stringMatching(/^the answer of m reached its output limit 4 times and is not whole: /),
   });
   expect(resumed.events.at(-1)).toEqual({ type: "model.continued", data: { count: 3 } });
   resumed.happened("turn.started");
-  expect((await stop!(resumed, cutText)).length).toBe(1);
+  expect((await stop!(resumed, cutText, NOT_ASKED)).length).toBe(1);
 });
 
 test("a whole reply, and a cut call that the loop answers, are not continued", async () => {
   const { mechanism } = recording();
   const turn = createFakeTurn(mechanism, {} as Model);
   const { stop } = mechanism.seams!;
-  expect(await stop!(turn, { ...cutText, finish: "stop" })).toEqual([]);
+  expect(await stop!(turn, { ...cutText, finish: "stop" }, NOT_ASKED)).toEqual([]);
   const call = { type: "call", id: "c1", name: "bash", input: {}, broken: "cut" } as const;
-  expect(await stop!(turn, { ...limited, parts: [call] })).toEqual([]);
+  expect(await stop!(turn, { ...limited, parts: [call] }, NOT_ASKED)).toEqual([]);
 });
 
 test("retry-after is honoured, and capped where a fallback waits", async () => {

@@ -101,6 +101,7 @@ export const PROMPT = verb({
     ...RESUME,
     ...RUN,
     screenReader: toggle("the terminal in plain lines: nothing is drawn over, no timer"),
+    goal: text("CONDITION", "go on until an evaluator says that this is met (exit code 1: not reached)"),
     jsonSchema: text("FILE|JSON", "the answer is one JSON value that fits this JSON Schema"),
     version: toggle("which one this is", { short: "v" }),
     ...WRAPPERS,

@@ -9,9 +9,9 @@ import { createPager } from "../../front/terminal/pager.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { isRecord } from "../../ledger/guards.ts";
+import { contextRoot } from "../../loop/transcript.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { modelSpec } from "../../models/model-spec.ts";
-import { contextRoot } from "../../loop/transcript.ts";
 import type { RunResult } from "../../run-result.ts";
 import { createTeamSource } from "../team-source.ts";
 import { type CommandDesk, SLASH_COMMANDS } from "./commands.ts";
@@ -238,7 +238,10 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     },
     async chooseMode() {
       const modes = PERMISSION_MODES.filter((mode) => mode !== "bypass");
-      const mode = await choose("What is allowed unasked?", modes.map((one) => ({ label: one, detail: MODE_HELP[one], value: one })));
+      const mode = await choose(
+        "What is allowed unasked?",
+        modes.map((one) => ({ label: one, detail: MODE_HELP[one], value: one })),
+      );
       if (mode !== undefined) await reopen({ permissionMode: mode });
     },
     async nextMode() {

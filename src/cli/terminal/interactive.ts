@@ -1,13 +1,13 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
 import type { ContextInfo } from "../../contexts/listing.ts";
-import { openTerminal, type OpenTerminal } from "../../front/terminal/terminal.ts";
+import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type Conversation, type ConversationFlags, openConversation } from "../conversation.ts";
 import { errorText } from "../error-text.ts";
-import { leftBehind } from "../going-on.ts";
+import { leftBehind } from "../left-behind.ts";
 import { chosenContext, type OpenState, openState } from "../open.ts";
 import { forked } from "../session.ts";
 import { slashCommand } from "./commands.ts";
@@ -118,7 +118,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       last = result;
       if (result.reason !== "done" && result.reason !== "interrupted" && result.error === undefined)
         transcript.say([terminal.style.dim(`· ended early: ${result.reason}`)]);
-      if (result.reason === "interrupted") transcript.say([terminal.style.dim("· interrupted; say how to go on, or just: go on")]);
+      if (result.reason === "interrupted")
+        transcript.say([terminal.style.dim("· interrupted; say how to go on, or just: go on")]);
     },
     opened(run) {
       transcript.resume(run.taken.agent.turn);
@@ -206,7 +207,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
       const again = desk.resumeLine(context);
       process.stderr.write(wasWorking ? `Take it up again with: ${again}\n` : `Go on with it: ${again}\n`);
-      for (const line of leftBehind(run, conversation.harness, { flags, context, stayed: false })) process.stderr.write(`${line}\n`);
+      for (const line of leftBehind(run, conversation.harness, { flags, context, stayed: false }))
+        process.stderr.write(`${line}\n`);
     }
     await state.store.close();
   }

@@ -19,7 +19,10 @@ export interface CommandEnd {
 }
 
 /** Contract: each line is told as it comes; nobody is asked by it. */
-export async function runOwnCommand({ words, flags, root, signal }: OwnCommand, tell?: (line: string) => void): Promise<CommandEnd> {
+export async function runOwnCommand(
+  { words, flags, root, signal }: OwnCommand,
+  tell?: (line: string) => void,
+): Promise<CommandEnd> {
   const place = ["--cwd", root, ...(flags.state === undefined ? [] : ["--state", flags.state])];
   const child = spawn(process.execPath, [process.argv[1] ?? "", ...words, ...place], {
     cwd: root,

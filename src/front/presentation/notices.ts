@@ -1,6 +1,7 @@
 // What happens beside the calls, one line each in people's words: jobs that end, reminders, retries, teammates and their plans.
 
 import { compactedText } from "../../mechanisms/compaction/says.ts";
+import { judgedText, outcomeText } from "../../mechanisms/goal/port.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
@@ -64,6 +65,11 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       return notice(compactedText(data));
     case "context.uncompacted":
       return notice("what was left out of the model's view is in it again");
+    case "goal.judged":
+      // What ends it is said by its end.
+      return data.verdict === "not_yet" || data.verdict === "failed" ? notice(`goal: ${judgedText(data)}`) : [];
+    case "goal.ended":
+      return notice(outcomeText(data.outcome, data.why), data.outcome === "met" ? "plain" : "bad");
     default:
       return teamNotice(fact, notice);
   }

@@ -9,6 +9,7 @@ import type { ContextState } from "../../loop/transcript.ts";
 import type { approvalEvents } from "../../mechanisms/approvals/events.ts";
 import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
 import type { CronState, cronEvents } from "../../mechanisms/cron/events.ts";
+import type { goalEvents } from "../../mechanisms/goal/events.ts";
 import type { JobsState, jobEvents } from "../../mechanisms/jobs/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/events.ts";
@@ -28,6 +29,7 @@ export type ShownFact = Fact<
     typeof teamEvents &
     typeof recoveryEvents &
     typeof compactionEvents &
+    typeof goalEvents &
     typeof jobEvents &
     typeof cronEvents &
     typeof subagentEvents &

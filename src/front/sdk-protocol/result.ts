@@ -1,5 +1,6 @@
 // The result line: how a turn ended, what it used, in the fields that Anthropic's SDKs read.
 
+import { isMissed, missedText } from "../../mechanisms/goal/port.ts";
 import { costUsd, limitsOf } from "../../models/catalogue.ts";
 import type { Usage } from "../../models/model.ts";
 import type { RunResult } from "../../run-result.ts";
@@ -18,12 +19,13 @@ export function resultLine(
   { stopReason, origin }: TurnSaid,
   { denials, misfit }: { denials: object[] /** Why the answer is not the one that was asked for. */; misfit?: string },
 ): object {
-  const isError = result.reason !== "done" || misfit !== undefined;
-  const why = misfit ?? result.error ?? result.reason;
+  const isGoalMissed = result.reason === "done" && isMissed(result.goal);
+  const isError = result.reason !== "done" || isGoalMissed || misfit !== undefined;
+  const why = misfit ?? (isGoalMissed ? missedText(result.goal) : (result.error ?? result.reason));
   const models = Object.entries(result.usageByModel);
   return {
     type: "result",
-    subtype: misfit === undefined ? subtypeOf(result) : "error_max_structured_output_retries",
+    subtype: misfit === undefined ? subtypeOf(result, isGoalMissed) : "error_max_structured_output_retries",
     is_error: isError,
     duration_ms: result.durationMs,
     duration_api_ms: result.modelMs,
@@ -36,6 +38,7 @@ export function resultLine(
     usage: { ...sdkUsage(result.turnUsageByModel), ...cacheBreaks(result.turnCacheBreaks) },
     modelUsage: Object.fromEntries(models.map(([model, usage]) => [model, modelUsage(model, usage)])),
     permission_denials: denials,
+    ...(result.goal && { goal: result.goal }), // not a field of theirs
     ...(origin && { origin }),
   };
 }
@@ -44,7 +47,8 @@ export function resultLine(
 const cacheBreaks = ({ requests, byCause }: RunResult["turnCacheBreaks"]): object =>
   requests > 0 ? { cache_breaks: { requests, by_cause: byCause } } : {};
 
-function subtypeOf({ reason, budget, limit }: RunResult): string {
+function subtypeOf({ reason, budget, limit }: RunResult, isGoalMissed: boolean): string {
+  if (isGoalMissed) return "error_during_execution";
   if (reason === "done") return "success";
   if (budget !== undefined) return "error_max_budget_usd";
   return reason === "limit" && limit !== "repetition" ? "error_max_turns" : "error_during_execution";

@@ -8,6 +8,8 @@ import { LEAD } from "../../loop/agent.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { AgentView } from "../../loop/seams.ts";
 import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
+import type { goalEvents } from "../../mechanisms/goal/events.ts";
+import { judgedText } from "../../mechanisms/goal/port.ts";
 import type { hookEvents } from "../../mechanisms/hooks/events.ts";
 import type { jobEvents } from "../../mechanisms/jobs/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
@@ -41,6 +43,7 @@ export type Told = Fact<
     typeof teamEvents &
     typeof recoveryEvents &
     typeof compactionEvents &
+    typeof goalEvents &
     typeof jobEvents &
     typeof subagentEvents &
     typeof hookEvents &
@@ -164,6 +167,11 @@ export function createJsonOutput(opts: JsonOutputOptions): Output {
         if (data.to === "user" || data.to === "*")
           informational("message", `${actor}: ${data.content}`, { from: actor, level: "notice" }, actor);
         break;
+      case "goal.judged": {
+        const { verdict, why } = data;
+        informational("goal_judged", `goal: ${judgedText(data)}`, { level: "notice", verdict, why }, actor);
+        break;
+      }
       case "model.retried":
         system(
           "api_retry",

@@ -79,7 +79,8 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
 
   /** One question at a time. */
   async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-    if (questions.push(() => undefined) > 1) await new Promise<void>((resolve) => (questions[questions.length - 1] = resolve));
+    if (questions.push(() => undefined) > 1)
+      await new Promise<void>((resolve) => (questions[questions.length - 1] = resolve));
     try {
       return await ask();
     } finally {
@@ -115,7 +116,9 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
           signal.addEventListener("abort", gone, { once: true });
           const now = () => Date.now();
           const about = { request, ...(change && { change }), waiting: 0, style };
-          const close = open(createApprovalCard({ ...about, shownAt: now(), now, answered: end, changed: () => undefined }));
+          const close = open(
+            createApprovalCard({ ...about, shownAt: now(), now, answered: end, changed: () => undefined }),
+          );
         });
       }),
     close() {

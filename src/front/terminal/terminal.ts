@@ -114,9 +114,22 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
     },
   };
 
-  async function card(request: ApprovalRequest, answered: Parameters<typeof createApprovalCard>[0]["answered"], waiting: number) {
+  async function card(
+    request: ApprovalRequest,
+    answered: Parameters<typeof createApprovalCard>[0]["answered"],
+    waiting: number,
+  ) {
     const change = await previewChange(request.tool, request.input, request.cwd);
-    return createApprovalCard({ request, ...(change && { change }), waiting, style, shownAt: now(), now, answered, changed });
+    return createApprovalCard({
+      request,
+      ...(change && { change }),
+      waiting,
+      style,
+      shownAt: now(),
+      now,
+      answered,
+      changed,
+    });
   }
 }
 

@@ -80,6 +80,9 @@ export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputO
   /** What the lead has said last, and whether people have seen it. */
   let said = { text: "", isShown: true, cutOff: false };
 
+  /** Said once it is known that the lead's last words are not its answer. */
+  let judged: FactBlock[] = [];
+
   const print = (block: FactBlock) => quiet || screen.print(lines.render(block));
 
   function live(block: LiveBlock): void {
@@ -99,11 +102,23 @@ export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputO
     screen.endAnswer();
   }
 
+  function notTheAnswer(): void {
+    if (!said.isShown && said.text.trim() !== "" && !quiet) screen.print(printable(said.text).trim().split("\n"));
+    for (const block of judged.splice(0)) print(block);
+  }
+
+  /** A verdict on a goal stands behind the words that it is about, wherever these are printed. */
+  function verdict({ actor, type }: ShownFact, blocks: FactBlock[]): FactBlock[] {
+    if (actor !== LEAD) return blocks;
+    if (type === "goal.ended") judged = []; // which says why
+    if (type === "goal.judged") judged = blocks;
+    return type === "goal.judged" ? [] : blocks;
+  }
+
   /** The lead has said something for good. Its last words are the answer, and printed as that; all others here. */
   function reply(block: Extract<FactBlock, { kind: "reply" }>, text: string): void {
     const shown = streams ? reader.recorded(text) : { kind: "unseen" as const };
-    if (!said.isShown && !said.cutOff && said.text.trim() !== "" && !quiet)
-      screen.print(printable(said.text).trim().split("\n"));
+    if (!said.cutOff) notTheAnswer();
     const whole = said.cutOff ? joinReplies(said.text, text) : text;
     if (shown.kind === "same") endOfStream(shown.rest);
     else if (shown.kind === "other") {
@@ -118,13 +133,15 @@ export function createTextOutput({ quiet, screen, asksHere, toSee }: TextOutputO
   function show(event: StoredEvent): void {
     if (event.type === "turn.started") activity.turnStarted(event.actor, event.at);
     if (event.type === "turn.ended") activity.turnEnded(event.actor);
-    for (const block of presenter.fact(event)) {
+    const fact = event as ShownFact;
+    if (fact.type === "reply.aside") tally.add(fact.data.model, fact.data.usage);
+    for (const block of verdict(fact, presenter.fact(event))) {
       activity.fact(block);
       if (block.kind === "reply") tally.add(block.model, block.usage);
       if (block.kind === "ended" && block.refusal) refusals.push(block.refusal);
       if (block.kind === "reply" && block.agent === LEAD) {
-        const fact = event as Extract<ShownFact, { type: "reply.received" }>;
-        reply(block, textOf(fact.data.parts));
+        const { data } = event as Extract<ShownFact, { type: "reply.received" }>;
+        reply(block, textOf(data.parts));
       } else if (block.kind !== "turnEnded" || block.agent !== LEAD) print(block);
     }
   }

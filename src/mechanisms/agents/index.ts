@@ -73,7 +73,7 @@ export function createAgents({ openModel, always = [] }: AgentsOptions = {}): Me
         const own = turn.slice<AgentsState>("agents")[turn.agent];
         if (!own) return next(call);
         const rounds = turn.state.turn?.rounds ?? 0;
-        if (own.maxRounds !== undefined && rounds >= own.maxRounds)
+        if (!call.isNoRound && own.maxRounds !== undefined && rounds >= own.maxRounds)
           throw new HoldfastError("limit", `stopped after ${counted(rounds, "round")}, the maxTurns of ${own.type}`, {
             detail: { limit: "rounds" },
           });

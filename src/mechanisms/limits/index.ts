@@ -22,6 +22,7 @@ export function limits(opts: { maxRounds?: number } = {}): Mechanism {
         return [{ origin: "holdfast", text }];
       },
       model: (call, next) => {
+        if (call.isNoRound) return next(call);
         const { state } = call.turn;
         const rounds = state.turn?.rounds ?? 0;
         if (opts.maxRounds !== undefined && rounds >= opts.maxRounds) {

@@ -1,8 +1,9 @@
 // The rehearsal model: the built-in offline model that plans a few known requests, or plays a script. Not an AI.
 import path from "node:path";
 import type { Limits, Model } from "../model.ts";
+import { conditionAsked, verdictOn } from "./judge.ts";
 import { nextReply } from "./planner.ts";
-import { type RehearsalScript, readScript, roundFor } from "./script.ts";
+import { type RehearsalScript, readScript, roundFor, verdictIn } from "./script.ts";
 import { type Draft, streamReply } from "./stream.ts";
 
 const LIMITS: Limits = { contextTokens: 200_000, outputTokens: 16_000, images: false, documents: false };
@@ -21,8 +22,17 @@ export function createRehearsal(opts: { script?: string } = {}): Model {
     limits: LIMITS,
     async reply(request, { signal, onDelta }) {
       if (file !== undefined) script ??= readScript(file);
-      const planned = (): Draft => ({ ...nextReply(request), chunks: CHUNKS, delayMs: 0 });
-      const draft = script ? roundFor(await script, request.items) : planned();
+      const played = await script;
+      const { items } = request;
+      const says = (text: string): Draft => ({ text, calls: [], chunks: CHUNKS, delayMs: 0 });
+      const planned = (): Draft => ({ ...says(""), ...nextReply(request) });
+      const condition = conditionAsked(items);
+      const draft =
+        condition !== undefined
+          ? says((played && verdictIn(played, items)) ?? verdictOn(condition, items))
+          : played
+            ? roundFor(played, items)
+            : planned();
       return streamReply(draft, { model: id, request, signal, onDelta });
     },
   };

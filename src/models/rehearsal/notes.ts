@@ -28,6 +28,7 @@ export function notesText(say: Say, notes: readonly TranscriptNote[], { meanwhil
 
 function noteText(say: Say, note: TranscriptNote, mates: readonly string[]): string[] {
   const { from, kind, text } = note;
+  if (from === "goal") return []; // how it stands is said by the runtime
   if (BROUGHT.test(from)) return [say("brought", { from, n: linesOf(text).length })];
   // What is scheduled and what an idle teammate says begin with a word in brackets.
   const untagged = text.replace(/^\[\w+\]\s*/, "");

@@ -5,8 +5,13 @@ import { readTextFile } from "../../ledger/text-file.ts";
 import type { Item } from "../model.ts";
 import type { Draft } from "./stream.ts";
 
+interface ScriptedRound extends Draft {
+  /** What an evaluator says of a goal after it. */
+  verdict?: string | undefined;
+}
+
 export interface RehearsalScript {
-  rounds: Draft[];
+  rounds: ScriptedRound[];
 }
 
 /** Contract: throws HoldfastError `invalid` when the file cannot be read or is not a script. */
@@ -48,10 +53,15 @@ export async function readScript(file: string): Promise<RehearsalScript> {
   throw bad(offset, `${where}${issue.message}`, "The format is in docs/rehearsal.md.");
 }
 
+const repliesIn = (items: readonly Item[]): number => items.filter((item) => item.kind === "reply").length;
+
+/** What the script says of a goal after the last round that was played. */
+export const verdictIn = (script: RehearsalScript, items: readonly Item[]): string | undefined =>
+  script.rounds[repliesIn(items) - 1]?.verdict;
+
 /** The round to play: as many replies as there are in the transcript have been played before it. */
 export function roundFor(script: RehearsalScript, items: readonly Item[]): Draft {
-  const played = items.filter((item) => item.kind === "reply").length;
-  return script.rounds[played] ?? { text: "Script finished.", calls: [], chunks: 1, delayMs: 0 };
+  return script.rounds[repliesIn(items)] ?? { text: "Script finished.", calls: [], chunks: 1, delayMs: 0 };
 }
 
 const firstSentence = (message: string): string => message.replace(/[.:]?(?:\n.*)?$/s, "");
@@ -68,10 +78,11 @@ function scriptSchema() {
       reasoning: z.string().optional(),
       calls: z.array(call).default([]),
       finish: z.enum(["stop", "calls", "length", "refused", "other"]).optional(),
+      verdict: z.string().min(1).optional(),
       delay_ms: z.number().min(0).max(3_600_000).default(0),
       chunks: z.number().int().min(1).max(10_000).default(3),
     })
     .refine((r) => r.text !== "" || r.calls.length > 0 || r.reasoning, "a round needs text or calls")
-    .transform(({ delay_ms: delayMs, ...round }): Draft => ({ ...round, delayMs }));
+    .transform(({ delay_ms: delayMs, ...round }): ScriptedRound => ({ ...round, delayMs }));
   return z.strictObject({ rounds: z.array(round) });
 }
