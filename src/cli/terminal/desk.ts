@@ -172,6 +172,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     const source = createTeamSource({ state: conversation.state, context: id });
     const view = createTeamView({ source, style, changed, now: () => Date.now(), left: () => close() });
     const unsubscribe = conversation.run?.taken.ledger.subscribe(() => void view.refresh());
+    void view.refresh();
     const gone = app.open(view);
     const close = () => {
       unsubscribe?.();

@@ -52,6 +52,8 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
   let stream: StreamedMarkdown | undefined;
   let isOnTop = false;
   let last: string | undefined;
+  /** What others did while the reply came: it is told when that is whole. */
+  let held: { kind: string; lines: readonly string[] }[] = [];
 
   const columns = () => size().columns;
   const markdown = (text: string) => markdownLines(text, { columns: columns(), style });
@@ -59,6 +61,10 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
   /** An empty line stands between what is of another kind. */
   function put(kind: string, more: readonly string[]): void {
     if (more.length === 0) return;
+    if (isOnTop && kind !== "reply") {
+      held.push({ kind, lines: more });
+      return;
+    }
     const isClose = last === undefined || (CLOSE.has(last) && CLOSE.has(kind));
     last = kind;
     append(isClose ? [...more] : ["", ...more]);
@@ -76,6 +82,9 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
     if (stream) putReply([...stream.push(rest), ...stream.end()]);
     stream = undefined;
     isOnTop = false;
+    const waited = held;
+    held = [];
+    for (const { kind, lines } of waited) put(kind, lines);
   }
 
   function live(block: LiveBlock): void {

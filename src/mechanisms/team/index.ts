@@ -115,7 +115,7 @@ function outstandingOf(agent: AgentView): Outstanding[] {
   const plans = pendingPlans(state).length;
   return [
     { what: "teammate", count: activeMates(state).length, keepsProcess: false, hosts: "woken turns" },
-    ...(plans > 0 ? [{ what: "plan to review", count: plans, keepsProcess: true }] : []),
+    ...(plans > 0 ? [{ what: "unreviewed plan", count: plans, keepsProcess: true }] : []),
   ];
 }
 
