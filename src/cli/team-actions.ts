@@ -16,7 +16,7 @@ export const teamIn = (ledger: Ledger): TeamState => sliceOf(ledger, "team");
 const record = (ledger: Ledger, facts: TeamFacts) => ledger.append(facts.map((fact) => ({ ...fact, actor: USER })));
 
 /** Contract: `line` says what came of it; a refusal is thrown. */
-export async function sendMessage(
+export async function sendAsUser(
   teams: Ledger[],
   { to: name, content }: { to: string; content: string },
 ): Promise<{ line: string }> {

@@ -13,12 +13,12 @@ import { pendingPlan, pendingPlans } from "../mechanisms/team/state.ts";
 import { errorText } from "./error-text.ts";
 import { ledgerReaders, sliceOf } from "./ledger-readers.ts";
 import type { OpenState } from "./open.ts";
-import { matesOf, reviewPlan, sendMessage, teamIn } from "./team-actions.ts";
+import { matesOf, reviewPlan, sendAsUser, teamIn } from "./team-actions.ts";
 import {
   dropWorktree,
-  heldBy,
   listedWorktrees,
   mergeWorktree,
+  treeHolds,
   uncommittedIn,
   untrackedLine,
   type WorktreeDesk,
@@ -74,7 +74,7 @@ export function createTeamSource({ state, context, now = Date.now }: TeamSourceO
       ...{ name, branch, agent, commits: ahead, uncommitted },
       tasks: tasks.map(({ id, status }) => `${id} ${status}`),
       files: ahead + uncommitted === 0 ? 0 : await filesIn(desk, row),
-      says: heldBy(row),
+      says: treeHolds(row),
     };
   }
 
@@ -129,7 +129,7 @@ export function createTeamSource({ state, context, now = Date.now }: TeamSourceO
     },
     plan: (id) => saying(async ({ ledger }) => planNamed(teamIn(ledger), id).plan),
     review: (id, answer) => saying(async ({ ledger }) => (await reviewPlan([ledger], { given: id, ...answer })).line),
-    send: (to, content) => saying(async ({ ledger }) => (await sendMessage([ledger], { to, content })).line),
+    send: (to, content) => saying(async ({ ledger }) => (await sendAsUser([ledger], { to, content })).line),
     async worktree(name) {
       const lines: string[] = [];
       const problem = await saying(async ({ desk }) => {

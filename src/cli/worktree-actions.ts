@@ -61,7 +61,7 @@ export const uncommittedIn = ({ state }: ListedTree): number =>
   state ? state.staged + state.unstaged + state.untracked : 0;
 
 /** `2 ahead, 1 behind; 3 changes uncommitted` */
-export function heldBy(tree: ListedTree): string {
+export function treeHolds(tree: ListedTree): string {
   if (tree.problem !== undefined) return oneLine(tree.problem, 120);
   const changes = uncommittedIn(tree);
   const parts = [

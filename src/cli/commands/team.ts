@@ -9,7 +9,7 @@ import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
-import { askToShutDown, matesOf, nobody, reviewPlan, sendMessage, teamIn } from "../team-actions.ts";
+import { askToShutDown, matesOf, nobody, reviewPlan, sendAsUser, teamIn } from "../team-actions.ts";
 
 type Flags = PlaceFlags & JsonToo & { resume?: string; all?: boolean };
 
@@ -25,7 +25,7 @@ export const plans = (flags: Flags): Promise<number> => withTeams(flags, async (
 
 export const send = (flags: Flags, [to = "", ...words]: string[]): Promise<number> =>
   withTeams(flags, async (teams) => {
-    const { line } = await sendMessage(teams, { to, content: words.join(" ") });
+    const { line } = await sendAsUser(teams, { to, content: words.join(" ") });
     return said(flags, { sent: to }, line);
   });
 

@@ -9,10 +9,10 @@ import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { withState } from "../open.ts";
 import {
   dropWorktree,
-  heldBy,
   listedWorktrees,
   mergeWorktree,
   tasksIn,
+  treeHolds,
   uncommittedIn,
   untrackedLine,
   type WorktreeDesk,
@@ -59,7 +59,7 @@ async function ls(desk: Desk): Promise<void> {
   if (rows.length === 0) process.stderr.write("No worktrees: a team makes them for its tasks.\n");
   for (const { tasks, agent, ...tree } of rows) {
     const task = tasks.map(({ id, status }) => `${id} ${status}`).join(", ") || "no task";
-    say(`${tree.name.padEnd(20)} ${tree.branch.padEnd(28)} ${task.padEnd(22)} ${agent.padEnd(12)} ${heldBy(tree)}`);
+    say(`${tree.name.padEnd(20)} ${tree.branch.padEnd(28)} ${task.padEnd(22)} ${agent.padEnd(12)} ${treeHolds(tree)}`);
     say(`  ${tree.path ?? "(no directory: only its branch is left)"}`);
   }
   const first = rows.find((tree) => tree.ahead > 0 || uncommittedIn(tree) > 0);
@@ -81,7 +81,7 @@ async function show(desk: Desk, name: string): Promise<void> {
   const { ahead, behind, state, problem } = tree;
   if (flags.json)
     return print({ ...compared, ahead, behind, ...(state && { state }), ...(problem && { problem }), tasks });
-  say(`${name}  ${compared.branch}  ${heldBy(tree)}`);
+  say(`${name}  ${compared.branch}  ${treeHolds(tree)}`);
   say(compared.path ?? "(no directory: only its branch is left)");
   for (const line of state ? stateLines(state) : []) say(`  ${line}`);
   for (const task of tasks) say(`task ${task.id} ${task.status}: ${oneLine(task.subject, 100)}`);
