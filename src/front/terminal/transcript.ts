@@ -41,7 +41,7 @@ export interface TranscriptOptions {
 /** Of a prompt that is repeated above: a pasted file is not. */
 const MOST_PROMPT_LINES = 10;
 /** What stands close together: a call below a call, a notice below a notice. */
-const CLOSE: ReadonlySet<string> = new Set(["ended", "notice", "todos", "message", "answered", "turnEnded", "said"]);
+const CLOSE: ReadonlySet<string> = new Set(["begun", "ended", "notice", "todos", "message", "answered", "turnEnded", "said"]);
 
 export function createTranscript(opts: TranscriptOptions): Transcript {
   const { style, size, running, tally, append, changed, isPlain = false } = opts;
@@ -65,7 +65,8 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
       held.push({ kind, lines: more });
       return;
     }
-    const isClose = last === undefined || (CLOSE.has(last) && CLOSE.has(kind));
+    const isSameAgent = kind === last && kind.startsWith("of ");
+    const isClose = last === undefined || isSameAgent || (CLOSE.has(last) && CLOSE.has(kind));
     last = kind;
     append(isClose ? [...more] : ["", ...more]);
   }
@@ -148,7 +149,8 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
         if (block.agent === LEAD) endStream("");
         break;
     }
-    put(block.kind, wrappedLines(lines.render(block), columns()));
+    const agent = "call" in block ? block.call.agent : "agent" in block ? block.agent : LEAD;
+    put(agent === LEAD ? block.kind : `of ${agent}`, wrappedLines(lines.render(block), columns()));
   }
 
   return {
@@ -173,7 +175,8 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
       changed();
     },
     render() {
-      return { lines: wrappedLines(stream?.live() ?? [], columns()) };
+      const words = held.filter(({ kind }) => kind === "prompt").flatMap(({ lines }) => lines);
+      return { lines: wrappedLines([...(stream?.live() ?? []), ...words], columns()) };
     },
   };
 }
