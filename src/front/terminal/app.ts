@@ -110,8 +110,8 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
 
   function onInterruptKey(): void {
     if (isWorking()) {
-      if (isTwice("ctrl+c")) return keys.leave();
-      keys.interrupt();
+      if (isTwice("ctrl+c")) keys.leave();
+      else keys.interrupt();
     } else if (panels.length > 0) panels.pop();
     else if (!prompt.isEmpty) prompt.clear();
     else if (isTwice("ctrl+c")) keys.leave();

@@ -41,7 +41,16 @@ export interface TranscriptOptions {
 /** Of a prompt that is repeated above: a pasted file is not. */
 const MOST_PROMPT_LINES = 10;
 /** What stands close together: a call below a call, a notice below a notice. */
-const CLOSE: ReadonlySet<string> = new Set(["begun", "ended", "notice", "todos", "message", "answered", "turnEnded", "said"]);
+const CLOSE: ReadonlySet<string> = new Set([
+  "begun",
+  "ended",
+  "notice",
+  "todos",
+  "message",
+  "answered",
+  "turnEnded",
+  "said",
+]);
 
 export function createTranscript(opts: TranscriptOptions): Transcript {
   const { style, size, running, tally, append, changed, isPlain = false } = opts;
@@ -103,7 +112,10 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
   /** The lead has said something for good; what was shown of it already is not shown again. */
   function reply(text: string, cutOff: boolean): void {
     const shown = reader.recorded(text);
-    if (shown.kind === "same") return endStream(shown.rest);
+    if (shown.kind === "same") {
+      endStream(shown.rest);
+      return;
+    }
     if (shown.kind === "other") {
       endStream("");
       put("notice", [style.dim("· recorded was this instead of what stands above:")]);
@@ -138,12 +150,14 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
         if (!isPlain) return; // it stands below, with its time
         break;
       case "prompt":
-        return prompt(block);
+        prompt(block);
+        return;
       case "reply": {
         tally.add(block.model, block.usage);
         if (block.agent !== LEAD) break;
         const said = event as Extract<ShownFact, { type: "reply.received" }> | undefined;
-        return reply(said ? textOf(said.data.parts) : block.text, block.cutOff);
+        reply(said ? textOf(said.data.parts) : block.text, block.cutOff);
+        return;
       }
       case "turnEnded":
         if (block.agent === LEAD) endStream("");

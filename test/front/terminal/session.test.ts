@@ -1,0 +1,91 @@
+// The terminal as a person uses it, in a real one: words, questions, interrupts, a kill in the middle, and going on.
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { scratch } from "../../turn.ts";
+import { hasTmux, startTmux } from "./tmux.ts";
+
+function open({
+  args = [] as string[],
+  rounds = undefined as object[] | undefined,
+  columns = 100,
+  before = "true",
+} = {}) {
+  const dir = scratch(onTestFinished);
+  const cwd = path.join(fs.realpathSync(scratch(onTestFinished)), "proj");
+  fs.mkdirSync(cwd);
+  fs.writeFileSync(path.join(cwd, "README.md"), "# A project\n");
+  const script = path.join(dir, "script.yaml");
+  if (rounds) fs.writeFileSync(script, JSON.stringify({ rounds }));
+  const model = rounds ? ["--model", `rehearsal:${script}`] : [];
+  const start = (more: string[]) => {
+    const terminal = startTmux({ dir, cwd, args: [...model, ...more], columns, before });
+    onTestFinished(() => terminal.close());
+    return terminal;
+  };
+  return { dir, cwd, start, terminal: start(args) };
+}
+
+describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
+  test("a newcomer without an account sees what this is and what to try; a question is answered in place", async () => {
+    const { terminal, cwd } = open();
+    const first = await terminal.until("Things to try");
+    expect(first).toContain("offline rehearsal model, not an AI");
+    terminal.type("Create a file notes.txt containing `hello`");
+    expect(await terminal.until("[y] yes, this once")).toContain("lead asks");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    terminal.keys("y");
+    await terminal.until("notes.txt written");
+    expect(fs.readFileSync(path.join(cwd, "notes.txt"), "utf8")).toBe("hello\n");
+    terminal.keys("C-c", "C-c");
+    expect(await terminal.until("ended with 0")).toMatch(/Go on with it: holdfast -r ctx_\w+ --cwd/);
+  });
+
+  test("killed in the middle of a command, it goes on with -c: adopted, with its real exit code, run once", async () => {
+    const rounds = [
+      {
+        text: "Building.",
+        calls: [{ name: "bash", input: { command: "echo begun >> runs; sleep 4; echo BUILT; exit 3" } }],
+      },
+      { text: "It ended with 3." },
+    ];
+    const { terminal, start, cwd } = open({ rounds, args: ["--permission-mode", "bypassPermissions"] });
+    await terminal.until(">");
+    terminal.type("build it");
+    await terminal.until("● bash");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    process.kill(terminal.pid(), "SIGKILL");
+    await terminal.until("ended with 137");
+    terminal.close();
+    const again = start(["-c"]);
+    await again.until("begun before the last process ended");
+    const end = await again.until("It ended with 3.");
+    expect(end).toContain("adopted after the crash · exit code 3");
+    expect(end.match(/BUILT/g)).toHaveLength(1);
+    expect(fs.readFileSync(path.join(cwd, "runs"), "utf8")).toBe("begun\n");
+  });
+
+  test("words typed while it works steer it, Esc interrupts, and nothing above is lost by fifty changes of size", async () => {
+    const rounds = [
+      { text: "Working on it.", calls: [{ name: "bash", input: { command: "sleep 30" } }] },
+      { text: "# Done\n\nAs you **said**, in 日本語." },
+    ];
+    const before = "for i in $(seq 60); do echo shell-line-$i-; done";
+    const { terminal } = open({ rounds, before, args: ["--permission-mode", "bypassPermissions"] });
+    await terminal.until("/help");
+    terminal.type("do it");
+    await terminal.until("● bash sleep 30");
+    terminal.type("in blue, please");
+    await terminal.until("> in blue, please");
+    for (let i = 0; i < 50; i++) terminal.resize(40 + ((i * 37) % 120), 12 + ((i * 17) % 40));
+    terminal.resize(100, 30);
+    terminal.keys("Escape");
+    await terminal.until("interrupted; say how to go on");
+    terminal.type("go on");
+    await terminal.until("As you said, in 日本語.");
+    const all = terminal.history();
+    const lines = Array.from({ length: 60 }, (_, i) => all.split(`shell-line-${i + 1}-`).length - 1);
+    expect(lines.every((count) => count === 1)).toBe(true);
+    expect(all.split("Working on it.").length - 1).toBe(1);
+  });
+});
