@@ -1,9 +1,9 @@
-// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate.
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal.
 // Under CI=true a missing one fails. shellcheck is for the checks alone (scripts/check.mjs): where it cannot be installed, they go without.
 import { spawnSync } from "node:child_process";
 
 const has = (name) => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
-const PACKAGES = { bash: "bash", git: "git", strace: "strace", bwrap: "bubblewrap", openssl: "openssl" };
+const PACKAGES = { bash: "bash", git: "git", strace: "strace", bwrap: "bubblewrap", openssl: "openssl", tmux: "tmux" };
 const FOR_CHECKS = { shellcheck: "shellcheck" };
 const canInstall = process.platform === "linux" && process.getuid() === 0 && has("apt-get");
 

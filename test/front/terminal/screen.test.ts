@@ -1,69 +1,12 @@
 // The screen on a headless terminal: nothing of the user's is lost, every line is there once, and what is live looks as if it had just been drawn.
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Size, View } from "../../../src/front/terminal/view.ts";
 import { type Headless, openHeadless, part, SHELL_LINES } from "./headless.ts";
+import { bare, cut, EMOJI, PIECES, type Step, steps, viewAt, withoutEmptyEnd } from "./random-screens.ts";
 
 /** Of 60 steps each. Where one fails, the first that does is enough: shrinking it takes minutes. */
 const RUNS = Number(process.env.FC_RUNS ?? 20);
-const PIECES = [
-  "plain words ",
-  "日本語のテスト",
-  "e\u0301te\u0301 ",
-  "\u001b[1;36mstyled\u001b[39;22m ",
-  "──────",
-  "x",
-];
-const EMOJI = ["👍", "👨‍👩‍👧 ", "❤️ ", "🇩🇪"];
-
-interface Step {
-  resize?: Partial<Size>;
-  append?: string[];
-  live: string[];
-  caret: number;
-}
-
-const text = (pieces: string[]) => fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((all) => all.join(""));
-
-interface Range {
-  pieces: string[];
-  columns: [number, number];
-  rows: [number, number];
-  live: number;
-  /** Width and height may change together. */
-  both: boolean;
-}
-
-function steps(opts: Range) {
-  const columns = fc.integer({ min: opts.columns[0], max: opts.columns[1] });
-  const rows = fc.integer({ min: opts.rows[0], max: opts.rows[1] });
-  const size = opts.both
-    ? fc.record({ columns, rows })
-    : fc.oneof({ weight: 2, arbitrary: fc.record({ columns }) }, { weight: 1, arbitrary: fc.record({ rows }) });
-  const step: fc.Arbitrary<Step> = fc.record({
-    resize: fc.option(size, { nil: undefined, freq: 4 }),
-    append: fc.option(fc.array(text(opts.pieces), { maxLength: 4 }), { nil: undefined, freq: 2 }),
-    live: fc.array(text(opts.pieces), { maxLength: opts.live }),
-    caret: fc.nat(10_000),
-  });
-  return fc.array(step, { minLength: process.env.FC_SHRINK ? 0 : 60, maxLength: 60, size: "max" });
-}
-
-const cut = (line: string, columns: number) => truncateToWidth(line, columns, "");
-
-/** Where the caret of a view is: at the start of a character of one of its lines. */
-function viewAt(live: string[], caret: number, { columns }: Size): View {
-  if (live.length === 0) return { lines: [] };
-  const lines = live.map((line) => cut(line, columns));
-  const row = caret % lines.length;
-  const bare = lines[row]!.replace(/\u001b\[[\d;]*m/g, "");
-  const starts = [...new Intl.Segmenter().segment(bare)].map(({ index }) => visibleWidth(bare.slice(0, index)));
-  return { lines, caret: { row, column: starts[caret % (starts.length || 1)] ?? 0 } };
-}
-
-const withoutEmptyEnd = (rows: string[]) => rows.slice(0, rows.findLastIndex((row) => row !== "") + 1);
-
 /** Contract: the live part, and the cursor in it, look as on a terminal that was given nothing else. */
 async function expectFresh(h: Headless, view: View, size: Size): Promise<void> {
   const fresh = await openHeadless(size);
@@ -78,8 +21,6 @@ async function expectFresh(h: Headless, view: View, size: Size): Promise<void> {
   if (view.caret) expect(column).toBe(view.caret.column);
   fresh.screen.close();
 }
-
-const bare = (line: string) => line.replace(/\u001b\[[\d;]*m/g, "").trimEnd();
 
 async function play(
   all: Step[],
