@@ -1,7 +1,8 @@
 // A finished block of Markdown as lines: what stands before them, the wrapping, the styles.
 
 import type { Style } from "../presentation/style.ts";
-import { createInlineMarkdown, hardWrapped, type InlineMarkdown } from "./inline-markdown.ts";
+import { hardWrapped } from "./fit-columns.ts";
+import { createInlineMarkdown, type InlineMarkdown } from "./inline-markdown.ts";
 import type { Block } from "./markdown-blocks.ts";
 import { createTablePrinter, type TableLayout } from "./markdown-table.ts";
 

@@ -1,7 +1,7 @@
 // Markdown as it streams: finished blocks are lines that never change, the block that is not finished is rendered for now.
 import type { Style } from "../presentation/style.ts";
 import { createBlockPrinter, tabless } from "./block-printer.ts";
-import { hardWrapped } from "./inline-markdown.ts";
+import { hardWrapped } from "./fit-columns.ts";
 import { type Block, nothingRead, placeOf, put, type Reading, readEnd, readLine } from "./markdown-blocks.ts";
 import { cutTall, TALL } from "./tall-paragraph.ts";
 
