@@ -9,7 +9,7 @@ import { filledRow, onRow } from "./fit-columns.ts";
 import { typedText } from "./typed-text.ts";
 import type { Key, Panel, Size, View } from "./view.ts";
 
-export interface Choice {
+export interface ListChoice {
   label: string;
   detail?: string;
   /** Asked for once, when it is chosen among the others. One that fails shows nothing. */
@@ -21,7 +21,7 @@ export interface ChoiceList extends Panel {
   move(by: number): void;
 }
 
-export interface ChoiceListOptions<C extends Choice> {
+export interface ChoiceListOptions<C extends ListChoice> {
   title: string;
   items: readonly C[];
   /** Undefined: it was left. */
@@ -39,7 +39,7 @@ const PREVIEW_ROWS = 8;
 /** The title and what was typed. */
 const HEAD_ROWS = 2;
 
-export function createChoiceList<C extends Choice>(opts: ChoiceListOptions<C>): ChoiceList {
+export function createChoiceList<C extends ListChoice>(opts: ChoiceListOptions<C>): ChoiceList {
   const { style, changed } = opts;
   let query = "";
   let found: readonly C[] = opts.items;
@@ -142,7 +142,7 @@ export function createChoiceList<C extends Choice>(opts: ChoiceListOptions<C>): 
   };
 }
 
-function matching<C extends Choice>(items: readonly C[], query: string, how: "fuzzy" | "words"): readonly C[] {
+function matching<C extends ListChoice>(items: readonly C[], query: string, how: "fuzzy" | "words"): readonly C[] {
   const shown = (item: C) => `${item.label} ${item.detail ?? ""}`;
   if (how === "fuzzy") return fuzzyFilter([...items], query, shown);
   const words = query.toLowerCase().split(/\s+/);

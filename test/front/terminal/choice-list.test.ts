@@ -2,15 +2,15 @@
 import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { describe, expect, it } from "vitest";
 import { PLAIN } from "../../../src/front/presentation/style.ts";
-import { type Choice, createChoiceList } from "../../../src/front/terminal/choice-list.ts";
+import { createChoiceList, type ListChoice } from "../../../src/front/terminal/choice-list.ts";
 import type { Size } from "../../../src/front/terminal/view.ts";
 
 const [UP, DOWN, PAGE_UP, PAGE_DOWN] = ["\u001b[A", "\u001b[B", "\u001b[5~", "\u001b[6~"];
 const [ENTER, ESC, CTRL_C, BACKSPACE, CTRL_U, CTRL_W] = ["\r", "\u001b", "\u0003", "\u007f", "\u0015", "\u0017"];
 const SIZE: Size = { columns: 50, rows: 30 };
 
-function open(items: Choice[], more: { matching?: "fuzzy" | "words"; most?: number } = {}) {
-  const chosen: (Choice | undefined)[] = [];
+function open(items: ListChoice[], more: { matching?: "fuzzy" | "words"; most?: number } = {}) {
+  const chosen: (ListChoice | undefined)[] = [];
   let waiting: (() => void) | undefined;
   const list = createChoiceList({
     title: "Resume which?",
@@ -29,7 +29,7 @@ function open(items: Choice[], more: { matching?: "fuzzy" | "words"; most?: numb
   };
 }
 
-const numbered = (count: number): Choice[] => Array.from({ length: count }, (_, i) => ({ label: `item ${i + 1}` }));
+const numbered = (count: number): ListChoice[] => Array.from({ length: count }, (_, i) => ({ label: `item ${i + 1}` }));
 
 describe("a list to choose from", () => {
   it("shows title, count, what is typed, entries with details", () => {
