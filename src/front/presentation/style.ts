@@ -25,6 +25,9 @@ export const PLAIN: Style = {
   cyan: plain,
 };
 
+/** It writes no escape sequence at all. */
+export const isPlainStyle = (style: Style): boolean => style.bold("x") === "x";
+
 const sgr = (on: number, off: number) => (text: string) => `\u001b[${on}m${text}\u001b[${off}m`;
 const ANSI: Style = {
   bold: sgr(1, 22),

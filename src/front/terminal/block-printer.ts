@@ -1,12 +1,13 @@
 // A finished block of Markdown as lines: what stands before them, the wrapping, the styles.
 
 import type { Style } from "../presentation/style.ts";
-import { createInlineMarkdown, hardWrapped, type InlineMarkdown } from "./inline-markdown.ts";
-import type { Block } from "./markdown-blocks.ts";
+import { hardWrapped } from "./fit-columns.ts";
+import { createInlineMarkdown, type InlineMarkdown } from "./inline-markdown.ts";
+import type { MarkdownBlock } from "./markdown-blocks.ts";
 import { createTablePrinter, type TableLayout } from "./markdown-table.ts";
 
 export interface BlockPrinter {
-  print(block: Block): string[];
+  print(block: MarkdownBlock): string[];
   /** How many columns are left behind what stands before a line. */
   widthBehind(place: string): number;
   inline: InlineMarkdown;
@@ -28,7 +29,7 @@ export function createBlockPrinter(opts: { columns: number; style: Style }): Blo
   const widthBehind = (place: string): number => columns - cut(place).length;
   const drawn = (place: string): string => cut(place).replaceAll("│", style.dim("│"));
 
-  function linesOf(block: Block): string[] {
+  function linesOf(block: MarkdownBlock): string[] {
     const width = widthBehind(block.rest);
     const wrapped = (source: string, paint: (row: string) => string) =>
       hardWrapped(source, width).map((row) => (row === "" ? "" : paint(row)));
@@ -47,7 +48,7 @@ export function createBlockPrinter(opts: { columns: number; style: Style }): Blo
     }
   }
 
-  function tableLines({ table, part }: Block & { kind: "table" }, width: number): string[] {
+  function tableLines({ table, part }: MarkdownBlock & { kind: "table" }, width: number): string[] {
     const layout = table.begun ?? tables.layout(table, width);
     const isNew = part === "whole" || part === "beginning";
     return [

@@ -1,8 +1,7 @@
 // A paragraph or a heading as lines of a terminal: pi-tui's Markdown in our styles, with nothing of the text swallowed.
 import { Markdown, type MarkdownTheme } from "@earendil-works/pi-tui/dist/components/markdown.js";
 import { setCapabilities } from "@earendil-works/pi-tui/dist/terminal-image.js";
-import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
-import type { Style } from "../presentation/style.ts";
+import { isPlainStyle, type Style } from "../presentation/style.ts";
 
 /** Contract: every line fits `width`, has no blanks at its end, and closes its styles. */
 export type InlineMarkdown = (source: string, width: number) => string[];
@@ -11,11 +10,12 @@ export function createInlineMarkdown(style: Style): InlineMarkdown {
   // Links show where they lead, on every terminal: no OSC 8, and no `tmux` is asked whether it knows it.
   setCapabilities({ images: null, trueColor: false, hyperlinks: false });
   const theme = themeOf(style);
-  const isPlain = style.bold("x") === "x";
   return (source, width) => {
     if (source.trim() === "") return [];
     const lines = new Markdown(shielded(source), 0, 0, theme, undefined, { renderLatex: false }).render(width);
-    return lines.map((line) => unshielded(isPlain ? line.replace(SGR, "").trimEnd() : closed(line.trimEnd())));
+    return lines.map((line) =>
+      unshielded(isPlainStyle(style) ? line.replace(SGR, "").trimEnd() : closed(line.trimEnd())),
+    );
   };
 }
 
@@ -78,23 +78,4 @@ function closed(line: string): string {
       else open.delete(code);
     }
   return open.size === 0 ? line : `${line}\u001b[${[...open].join(";")}m`;
-}
-
-/** Code as rows: every character stays, a row ends where the columns do. */
-export function hardWrapped(line: string, width: number): string[] {
-  if (visibleWidth(line) <= width) return [line];
-  const rows: string[] = [];
-  let row = "";
-  let taken = 0;
-  for (const { segment } of new Intl.Segmenter().segment(line)) {
-    const columns = visibleWidth(segment);
-    if (taken + columns > width && row !== "") {
-      rows.push(row);
-      row = "";
-      taken = 0;
-    }
-    row += segment;
-    taken += columns;
-  }
-  return [...rows, row];
 }

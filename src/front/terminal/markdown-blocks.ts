@@ -9,7 +9,7 @@ interface Placed {
   gap?: string;
 }
 
-export type Block = Placed &
+export type MarkdownBlock = Placed &
   (
     | { kind: "paragraph" | "heading"; source: string }
     | { kind: "fence"; source: string }
@@ -28,7 +28,7 @@ type Leaf =
   | { kind: "table"; table: Table };
 
 /** Where the reading stands. Its parts are replaced, never changed: a copy of it is a copy of all. */
-export interface Reading {
+export interface MarkdownReading {
   containers: readonly Container[];
   /** Of how many of the innermost containers the mark is not written yet. */
   fresh: number;
@@ -40,7 +40,7 @@ export interface Reading {
   goesOn: boolean;
 }
 
-export const nothingRead: Reading = { containers: [], fresh: 0, isApart: false, goesOn: false };
+export const nothingRead: MarkdownReading = { containers: [], fresh: 0, isApart: false, goesOn: false };
 
 const FENCE = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
 const HEADING = /^ {0,3}#{1,6}(?:\s|$)/;
@@ -53,7 +53,7 @@ const indentOf = (line: string): number => line.length - line.trimStart().length
 const isBlank = (line: string): boolean => line.trim() === "";
 
 /** One whole line. Gives where the reading stands after it; what it finishes is put into `out`. */
-export function readLine(before: Reading, line: string, out: Block[]): Reading {
+export function readLine(before: MarkdownReading, line: string, out: MarkdownBlock[]): MarkdownReading {
   const now = { ...before };
   if (now.goesOn) goOn(now, line, out);
   else
@@ -66,19 +66,19 @@ export function readLine(before: Reading, line: string, out: Block[]): Reading {
 }
 
 /** The text is over, or is looked at as if it were. */
-export function readEnd(before: Reading, out: Block[]): Reading {
+export function readEnd(before: MarkdownReading, out: MarkdownBlock[]): MarkdownReading {
   const now = { ...before };
   closeTo(now, 0, out);
   return now;
 }
 
-function goOn(now: Reading, line: string, out: Block[]): void {
+function goOn(now: MarkdownReading, line: string, out: MarkdownBlock[]): void {
   now.goesOn = false;
   if (now.leaf?.kind === "paragraph") now.leaf = { kind: "paragraph", source: now.leaf.source + line };
   else put(now, { kind: "code", source: line }, out);
 }
 
-function take(now: Reading, line: string, out: Block[]): void {
+function take(now: MarkdownReading, line: string, out: MarkdownBlock[]): void {
   const { depth, rest } = inside(now, line);
   const isWithin = depth === now.containers.length;
   if (now.leaf?.kind === "fence" && isWithin) takeFenced(now, rest, out);
@@ -94,7 +94,7 @@ interface Inside {
   rest: string;
 }
 
-function takeText(now: Reading, line: Inside, out: Block[]): void {
+function takeText(now: MarkdownReading, line: Inside, out: MarkdownBlock[]): void {
   let { depth, rest } = line;
   let next = opens(now, line);
   if (!next && depth < now.containers.length && now.leaf?.kind === "paragraph" && !beginsBlock(rest)) {
@@ -112,7 +112,7 @@ function takeText(now: Reading, line: Inside, out: Block[]): void {
   if (!isBlank(rest)) takeLeaf(now, rest, out);
 }
 
-function inside(now: Reading, line: string): Inside {
+function inside(now: MarkdownReading, line: string): Inside {
   let rest = line;
   let depth = 0;
   for (const [i, container] of now.containers.entries()) {
@@ -134,7 +134,10 @@ function inside(now: Reading, line: string): Inside {
   return { depth, rest };
 }
 
-function opens(now: Reading, { depth, rest: line }: Inside): { container: Container; rest: string } | undefined {
+function opens(
+  now: MarkdownReading,
+  { depth, rest: line }: Inside,
+): { container: Container; rest: string } | undefined {
   const quote = QUOTE.exec(line);
   if (quote) return { container: { kind: "quote" }, rest: line.slice(quote[0].length) };
   const item = ITEM.exec(line);
@@ -152,7 +155,7 @@ function opens(now: Reading, { depth, rest: line }: Inside): { container: Contai
 
 const beginsBlock = (line: string): boolean => FENCE.test(line) || HEADING.test(line) || RULE.test(line);
 
-function takeFenced(now: Reading, line: string, out: Block[]): void {
+function takeFenced(now: MarkdownReading, line: string, out: MarkdownBlock[]): void {
   if (now.leaf?.kind !== "fence") return;
   const { mark, indent } = now.leaf;
   const closing = FENCE.exec(line);
@@ -162,7 +165,7 @@ function takeFenced(now: Reading, line: string, out: Block[]): void {
   } else put(now, { kind: "code", source: line.slice(Math.min(indent, indentOf(line))) }, out);
 }
 
-function takeBlank(now: Reading, depth: number, out: Block[]): void {
+function takeBlank(now: MarkdownReading, depth: number, out: MarkdownBlock[]): void {
   if (now.leaf?.kind === "indented") now.leaf = { kind: "indented", blanks: now.leaf.blanks + 1 };
   else closeLeaf(now, out);
   // An empty line is outside of a quote, and within a list item.
@@ -170,7 +173,7 @@ function takeBlank(now: Reading, depth: number, out: Block[]): void {
   now.isApart = true;
 }
 
-function takeIndented(now: Reading, line: string, out: Block[]): void {
+function takeIndented(now: MarkdownReading, line: string, out: MarkdownBlock[]): void {
   const blanks = now.leaf?.kind === "indented" ? now.leaf.blanks : 0;
   now.leaf = { kind: "indented", blanks: 0 };
   if (blanks > 0) now.isApart = false;
@@ -178,7 +181,7 @@ function takeIndented(now: Reading, line: string, out: Block[]): void {
   put(now, { kind: "code", source: line.slice(4) }, out);
 }
 
-function takeLeaf(now: Reading, line: string, out: Block[]): void {
+function takeLeaf(now: MarkdownReading, line: string, out: MarkdownBlock[]): void {
   const { leaf } = now;
   const fence = FENCE.exec(line);
   if (fence) {
@@ -202,12 +205,12 @@ function takeLeaf(now: Reading, line: string, out: Block[]): void {
   else now.leaf = { kind: "paragraph", source: line.trimStart() };
 }
 
-const addToParagraph = (now: Reading, source: string, line: string): void => {
+const addToParagraph = (now: MarkdownReading, source: string, line: string): void => {
   now.leaf = { kind: "paragraph", source: `${source}\n${line.trimStart()}` };
 };
 
 /** The last line of a paragraph was the head of a table when a row of dashes, of as many cells, comes below it. */
-function beginsTable(now: Reading, line: string, out: Block[]): boolean {
+function beginsTable(now: MarkdownReading, line: string, out: MarkdownBlock[]): boolean {
   if (now.leaf?.kind !== "paragraph" || !isDelimiterRow(line)) return false;
   const { source } = now.leaf;
   const at = source.lastIndexOf("\n");
@@ -218,7 +221,7 @@ function beginsTable(now: Reading, line: string, out: Block[]): boolean {
   return true;
 }
 
-function closeLeaf(now: Reading, out: Block[]): void {
+function closeLeaf(now: MarkdownReading, out: MarkdownBlock[]): void {
   const { leaf } = now;
   now.leaf = undefined;
   if (leaf?.kind === "paragraph") put(now, { kind: "paragraph", source: leaf.source }, out);
@@ -227,17 +230,17 @@ function closeLeaf(now: Reading, out: Block[]): void {
 }
 
 /** Only the outermost `depth` containers stay open. An item that stayed empty is still an item. */
-function closeTo(now: Reading, depth: number, out: Block[]): void {
+function closeTo(now: MarkdownReading, depth: number, out: MarkdownBlock[]): void {
   closeLeaf(now, out);
   if (depth === now.containers.length) return;
   if (now.fresh > 0) put(now, { kind: "paragraph", source: "" }, out);
   now.containers = now.containers.slice(0, depth);
 }
 
-type Bare<B> = B extends Block ? Omit<B, keyof Placed> : never;
+type Bare<B> = B extends MarkdownBlock ? Omit<B, keyof Placed> : never;
 
 /** A block is finished here: it gets its place, and the marks before it are written. */
-export function put(now: Reading, block: Bare<Block>, out: Block[]): void {
+export function put(now: MarkdownReading, block: Bare<MarkdownBlock>, out: MarkdownBlock[]): void {
   const { containers, fresh, last, isApart } = now;
   const isHeading = block.kind === "heading";
   const written = containers.length - fresh;
@@ -248,14 +251,14 @@ export function put(now: Reading, block: Bare<Block>, out: Block[]): void {
     first,
     rest: containers.map(roomOf).join(""),
     ...(isGap && { gap: barsBetween(last.containers, containers) }),
-  } as Block);
+  } as MarkdownBlock);
   now.fresh = 0;
   now.isApart = false;
   now.last = { containers, isHeading };
 }
 
 /** What stands before a line of the innermost container. */
-export const placeOf = ({ containers }: Reading): string => containers.map(roomOf).join("");
+export const placeOf = ({ containers }: MarkdownReading): string => containers.map(roomOf).join("");
 
 const markOf = (one: Container): string => (one.kind === "quote" ? "│ " : `${one.mark} `);
 const roomOf = (one: Container): string => (one.kind === "quote" ? "│ " : " ".repeat(one.mark.length + 1));

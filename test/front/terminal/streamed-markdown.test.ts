@@ -263,6 +263,23 @@ describe("what is not finished", () => {
     expect(lines.at(-1)).toBe("└─────┴───┘");
   });
 
+  it("fits a screen that got narrower, also in the middle of a tall table", () => {
+    fc.assert(
+      fc.property(document, cuts, ({ source, words }, at) => {
+        const stream = createStreamedMarkdown({ columns: 100, style: PLAIN });
+        const rows = Array.from({ length: 20 }, (_, i) => `| cell ${i} | another of this row, and long |\n`).join("");
+        const all = pieces(`| x | y |\n|---|---|\n${rows}| ${"narrow ".repeat(9)} | z |\n\n${source}`, at);
+        const half = Math.floor(all.length / 2);
+        const before = all.slice(0, half).flatMap((piece) => stream.push(piece));
+        stream.resize(24);
+        const after = [...all.slice(half).flatMap((piece) => stream.push(piece)), ...stream.end()];
+        expect(tooWide(after, 24)).toEqual([]);
+        const shown = bare([...before, ...after]);
+        expect(words.filter((one) => timesIn(shown, one) !== 1)).toEqual([]);
+      }),
+    );
+  });
+
   it("shows nothing of a line that may become anything", () => {
     const stream = createStreamedMarkdown({ columns: 60, style: PLAIN });
     expect(stream.push("A title?\n--")).toEqual([]);
