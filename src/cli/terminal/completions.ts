@@ -1,6 +1,6 @@
 // What the prompt completes: commands and skills behind a slash, files of the project behind an @.
 import { createFileCompletion } from "../../front/terminal/file-completion.ts";
-import type { Completions } from "../../front/terminal/prompt-editor.ts";
+import type { Completions } from "../../front/terminal/prompt-completion.ts";
 import { createSkillCatalogue } from "../../mechanisms/skills/catalogue.ts";
 import type { Conversation } from "../conversation.ts";
 import { skillPlaces } from "../skill-places.ts";
@@ -19,8 +19,11 @@ export async function skillsOf(conversation: Conversation | undefined): Promise<
   return all.filter(({ onlyByModel }) => !onlyByModel).map(({ name, description }) => ({ name, help: description }));
 }
 
-export function createCompletions(conversation: () => Conversation | undefined, root: string): Completions {
-  const files = createFileCompletion(root);
+export function createCompletions(
+  conversation: () => Conversation | undefined,
+  { root, signal }: { root: string; signal: AbortSignal },
+): Completions {
+  const { files } = createFileCompletion({ root, signal });
   let of: Conversation | undefined;
   let skills: NamedSkill[] = [];
   return {
@@ -37,6 +40,6 @@ export function createCompletions(conversation: () => Conversation | undefined, 
       }
       return [...SLASH_COMMANDS.map(({ name, help }) => ({ name, help })), ...skills];
     },
-    files: (query, signal) => files(query, signal),
+    files,
   };
 }

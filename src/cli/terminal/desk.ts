@@ -4,7 +4,7 @@ import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { money, tokens } from "../../front/presentation/format.ts";
 import { age, oneLine } from "../../front/presentation/printable.ts";
-import { type ChoiceItem, createChoiceList } from "../../front/terminal/choice-list.ts";
+import { createChoiceList, type ListChoice } from "../../front/terminal/choice-list.ts";
 import { createPager } from "../../front/terminal/pager.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -57,7 +57,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
   const quietly = async (words: readonly string[]) => runOwnCommand({ words, flags: sitting.flags, root: root() });
 
   /** Undefined: nothing was chosen. */
-  function choose<T>(title: string, items: readonly (ChoiceItem & { value: T })[]): Promise<T | undefined> {
+  function choose<T>(title: string, items: readonly (ListChoice & { value: T })[]): Promise<T | undefined> {
     return new Promise((resolve) => {
       const close = app.open(
         createChoiceList({

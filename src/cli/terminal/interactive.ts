@@ -37,11 +37,12 @@ export interface Sitting {
 export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
   const state = await openState(flags);
   const left = Promise.withResolvers<number>();
+  const over = new AbortController();
   const history: string[] = [];
   const status = createStatus(() => sitting.conversation, flags);
   const terminal = openTerminal({
     history,
-    complete: createCompletions(() => sitting.conversation, state.project.root),
+    complete: createCompletions(() => sitting.conversation, { root: state.project.root, signal: over.signal }),
     status: status.now,
     waitingPlans: status.plans,
     keys: {
@@ -198,6 +199,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     if (given !== "") await sitting.attempt(() => submit(given, false));
     return await left.promise;
   } finally {
+    over.abort();
     const { conversation } = sitting;
     const run = conversation?.run;
     const wasWorking = run?.taken.agent.hasWork() ?? false;

@@ -2,12 +2,12 @@
 import { matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { Style } from "../presentation/style.ts";
-import type { Key, Panel, Part, Size, View } from "./view.ts";
+import type { LivePart, Panel, Size, TypedKey, View } from "./view.ts";
 import { fittedLine, wrappedLines } from "./wrapped-lines.ts";
 
-export interface TerminalApp extends Part {
+export interface TerminalApp extends LivePart {
   /** Contract: every key and paste, in order. */
-  key(key: Key): void;
+  key(key: TypedKey): void;
   /** Puts a panel in front of the prompt, over those that stand there; gives what takes it away again. */
   open(panel: Panel): () => void;
   /** One question after the other. Contract: undefined when the signal ends it first. */
@@ -49,8 +49,8 @@ export interface PromptPanel extends Panel {
 export interface AppOptions {
   style: Style;
   /** Above the prompt, from top to bottom; and the last line. */
-  parts: readonly Part[];
-  status: Part;
+  parts: readonly LivePart[];
+  status: LivePart;
   prompt: PromptPanel;
   keys: AppKeys;
   isWorking: () => boolean;
@@ -180,16 +180,16 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
 }
 
 /** Between what was said and what is typed. */
-const EMPTY: Part = { render: () => ({ lines: [""] }) };
+const EMPTY: LivePart = { render: () => ({ lines: [""] }) };
 
-const noticePart = (notice: string, style: Style): Part => ({
+const noticePart = (notice: string, style: Style): LivePart => ({
   render: ({ columns }) => ({
     lines: notice === "" ? [] : wrappedLines([style.yellow(notice)], columns).slice(0, 3),
   }),
 });
 
 /** Below each other; what does not fit is taken from the top ones, so that whoever takes keys is seen. */
-function stacked(parts: readonly Part[], size: Size): View {
+function stacked(parts: readonly LivePart[], size: Size): View {
   const lines: string[] = [];
   let caret: View["caret"];
   let room = size.rows - 1;

@@ -7,7 +7,7 @@ import { oneLine, printable } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { filledRow, onRow } from "./fit-columns.ts";
 import { typedText } from "./typed-text.ts";
-import type { Key, Panel, Size, View } from "./view.ts";
+import type { Panel, Size, TypedKey, View } from "./view.ts";
 
 export interface ListChoice {
   label: string;
@@ -117,7 +117,7 @@ export function createChoiceList<C extends ListChoice>(opts: ChoiceListOptions<C
   void loadPreview(found[0]);
   return {
     move: (by) => select(at + by),
-    key(key: Key) {
+    key(key: TypedKey) {
       if (key.kind === "paste") filter(query + oneLine(key.text, 200));
       else if (!isKeyRelease(key.data)) return keyPressed(key.data);
       return true;

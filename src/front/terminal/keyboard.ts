@@ -3,11 +3,11 @@ import { StringDecoder } from "node:string_decoder";
 import { setKittyProtocolActive } from "@earendil-works/pi-tui/dist/keys.js";
 import { StdinBuffer } from "@earendil-works/pi-tui/dist/stdin-buffer.js";
 import { restoreAtExit } from "./at-exit.ts";
-import type { Key } from "./view.ts";
+import type { TypedKey } from "./view.ts";
 
 export interface Keyboard {
   /** What was typed before somebody took it is kept for the first that does. */
-  onKey(take: (key: Key) => void): void;
+  onKey(take: (key: TypedKey) => void): void;
   /** Gives the terminal back for good. */
   close(): void;
   /** Gives the terminal back for a while: to an editor, to the shell. */
@@ -32,14 +32,14 @@ const ASK_NAME = "\u001b[>q";
 
 export function openKeyboard({ input, write, onTerminalName }: KeyboardOptions): Keyboard {
   const sequences = new StdinBuffer();
-  const takers: ((key: Key) => void)[] = [];
-  let waiting: Key[] = [];
+  const takers: ((key: TypedKey) => void)[] = [];
+  let waiting: TypedKey[] = [];
   /** The first half of a character that is two units long. */
   let half = "";
   let knowsClearKeys = false;
   let off: (() => void) | undefined;
 
-  function give(key: Key): void {
+  function give(key: TypedKey): void {
     if (takers.length === 0) waiting.push(key);
     for (const take of takers) take(key);
   }

@@ -4,12 +4,12 @@ import { own } from "../../ledger/own.ts";
 import { printable } from "../presentation/printable.ts";
 import { pressed } from "./key-name.ts";
 import { cutRow, graphemes } from "./rows.ts";
-import type { Key } from "./view.ts";
+import type { TypedKey } from "./view.ts";
 
 export interface LineInput {
   readonly value: string;
   /** Contract: true when it was taken. Enter, Escape and what moves up and down are not. */
-  key(key: Key): boolean;
+  key(key: TypedKey): boolean;
   /** Contract: one row that fits; `column` is where the caret is. */
   render(label: string, columns: number): { row: string; column: number };
 }

@@ -9,7 +9,7 @@ import { createPastedTexts } from "./pasted-texts.ts";
 import { type Completions, createPromptCompletion, wantedAt } from "./prompt-completion.ts";
 import { mostPromptRows, promptView } from "./prompt-view.ts";
 import { typedText } from "./typed-text.ts";
-import type { Key, Panel, Size, View } from "./view.ts";
+import type { Panel, Size, TypedKey, View } from "./view.ts";
 
 export interface PromptEditor extends Panel {
   /** All of it, pastes included. */
@@ -19,6 +19,10 @@ export interface PromptEditor extends Panel {
   readonly isEmpty: boolean;
   /** At the caret. */
   insert(text: string): void;
+  /** What was sent in earlier times, the oldest first: it stands before what was sent here. */
+  remember(past: readonly string[]): void;
+  /** A list of completions or of the history is open: Esc closes that. */
+  readonly hasList: boolean;
 }
 
 export interface PromptEditorOptions {
@@ -40,7 +44,8 @@ const MOST_REMEMBERED = 50_000;
 export function createPromptEditor(opts: PromptEditorOptions): PromptEditor {
   const { style, changed } = opts;
   const pastes = createPastedTexts();
-  const history = opts.history.map(printable).filter((text) => text.length <= MOST_REMEMBERED);
+  const worthy = (all: readonly string[]) => all.map(printable).filter((text) => text.length <= MOST_REMEMBERED);
+  const history = worthy(opts.history);
   const completion = createPromptCompletion(opts.complete);
   const editor = createFramelessEditor({
     style,
@@ -148,7 +153,15 @@ export function createPromptEditor(opts: PromptEditorOptions): PromptEditor {
     get isEmpty() {
       return isEmpty();
     },
-    key(key: Key) {
+    get hasList() {
+      return search !== undefined || editor.isShowingAutocomplete();
+    },
+    remember(past) {
+      const here = history.splice(0);
+      history.push(...worthy(past), ...here);
+      for (const text of history) editor.addToHistory(text);
+    },
+    key(key: TypedKey) {
       if (key.kind === "key") return keyPressed(key.data);
       if (search) return search.key(key);
       paste(key.text);

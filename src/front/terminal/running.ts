@@ -3,10 +3,10 @@ import { counted } from "../../text/counted.ts";
 import type { CallBlock, FactBlock, LiveBlock } from "../presentation/blocks.ts";
 import { elapsed } from "../presentation/format.ts";
 import type { Style } from "../presentation/style.ts";
-import type { Part } from "./view.ts";
+import type { LivePart } from "./view.ts";
 import { fittedLine } from "./wrapped-lines.ts";
 
-export interface Running extends Part {
+export interface Running extends LivePart {
   /** Contract: told of everything, in order. */
   fact(block: FactBlock): void;
   live(block: LiveBlock): void;

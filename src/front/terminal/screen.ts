@@ -2,13 +2,13 @@
 import { restoreAtExit } from "./at-exit.ts";
 import { frameOf, type Standing, untouched } from "./frame.ts";
 import type { Reflow } from "./reflow.ts";
-import type { Part, Size } from "./view.ts";
+import type { LivePart, Size } from "./view.ts";
 
 export interface TerminalScreen {
   /** Finished lines: printed once above what is live; from then on they are the terminal's own. */
   append(lines: readonly string[]): void;
   /** What is live below them from now on. */
-  show(part: Part): void;
+  show(part: LivePart): void;
   /** Something changed. A frame is drawn soon, with all else that changes until then; or at once: for a key that somebody typed. */
   changed(when?: "soon" | "at once"): void;
   /** The terminal has another size now. */
@@ -28,7 +28,7 @@ export interface ScreenOptions {
 /** While only content streams in: about 30 frames a second. */
 const BETWEEN_FRAMES_MS = 33;
 
-const NOTHING: Part = { render: () => ({ lines: [] }) };
+const NOTHING: LivePart = { render: () => ({ lines: [] }) };
 
 export function createTerminalScreen({ write, size, reflow = () => "unknown" }: ScreenOptions): TerminalScreen {
   let part = NOTHING;

@@ -2,7 +2,7 @@
 import { counted } from "../../text/counted.ts";
 import { oneLine } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
-import type { Part } from "./view.ts";
+import type { LivePart } from "./view.ts";
 import { fittedLine } from "./wrapped-lines.ts";
 
 export interface StatusNow {
@@ -26,7 +26,7 @@ export interface StatusNow {
 const NEARLY_FULL = 0.4;
 
 /** What matters most comes first: on a narrow terminal the rest is cut. */
-export function createStatusLine(status: () => StatusNow, style: Style): Part {
+export function createStatusLine(status: () => StatusNow, style: Style): LivePart {
   return {
     render({ columns }) {
       const { model, mode, isSandboxed, context, spent, window, outstanding, waiting, goal } = status();

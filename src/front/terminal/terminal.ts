@@ -9,7 +9,9 @@ import { type AppKeys, createTerminalApp, type TerminalApp } from "./app.ts";
 import { createApprovalCard } from "./approval-card.ts";
 import { captureWrites } from "./captured-writes.ts";
 import { openKeyboard } from "./keyboard.ts";
-import { type Completions, createPromptEditor, type PromptEditor } from "./prompt-editor.ts";
+import type { Completions } from "./prompt-completion.ts";
+import { createPromptEditor, type PromptEditor } from "./prompt-editor.ts";
+import { reflowOf } from "./reflow.ts";
 import { createRunning, type Running } from "./running.ts";
 import { createTerminalScreen } from "./screen.ts";
 import { createStatusLine, type StatusNow } from "./status-line.ts";
@@ -56,7 +58,10 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
     transcript.say([line]);
   });
   const { write } = captured;
-  let screen = createTerminalScreen({ write, size });
+  /** What it calls itself, where it says so. */
+  let name: string | undefined;
+  const reflow = () => reflowOf(process.env, name);
+  let screen = createTerminalScreen({ write, size, reflow });
   const changed = (when?: "soon" | "at once") => screen.changed(when);
   const now = () => Date.now();
   const tally = createTally();
@@ -72,7 +77,10 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
     return app.waiting + waitingPlans();
   };
   const line = createStatusLine(() => ({ ...status(), spent: tally.short(), waiting: waiting() }), style);
-  const keyboard = openKeyboard({ input: stdin, write });
+  const onTerminalName = (said: string) => {
+    name = said;
+  };
+  const keyboard = openKeyboard({ input: stdin, write, onTerminalName });
   const app = createTerminalApp({
     ...{ style, prompt, changed, now },
     parts: [transcript, running],
@@ -88,7 +96,7 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
       return await work();
     } finally {
       keyboard.resume();
-      screen = createTerminalScreen({ write, size });
+      screen = createTerminalScreen({ write, size, reflow });
       screen.show(app);
       screen.changed("at once");
     }

@@ -15,10 +15,10 @@ import type { Style } from "../presentation/style.ts";
 import type { Tally } from "../presentation/tally.ts";
 import type { Running } from "./running.ts";
 import { createStreamedMarkdown, markdownLines, type StreamedMarkdown } from "./streamed-markdown.ts";
-import type { Part, Size } from "./view.ts";
+import type { LivePart, Size } from "./view.ts";
 import { wrappedLines } from "./wrapped-lines.ts";
 
-export interface Transcript extends Part {
+export interface Transcript extends LivePart {
   /** What the context holds already: what of it is still open is shown. */
   resume(past: Pick<AgentView, "slice">): void;
   event(event: HarnessEvent): void;
@@ -102,6 +102,7 @@ export function createTranscript(opts: TranscriptOptions): Transcript {
     if (block.kind === "status") put("notice", wrappedLines([style.dim(`· ${block.text}`)], columns()));
     else if (block.kind === "saying") {
       stream ??= createStreamedMarkdown({ columns: columns(), style });
+      stream.resize(columns());
       putReply(stream.push(block.text));
     } else if (block.kind === "again") {
       endStream("");

@@ -18,14 +18,14 @@ export interface View {
 }
 
 /** A part of what is live. */
-export interface Part {
+export interface LivePart {
   render(size: Size): View;
 }
 
 /** A part that takes keys while it stands in front: a question, a list to choose from, the prompt. */
-export interface Panel extends Part {
+export interface Panel extends LivePart {
   /** One key as the terminal sends it, whole, or what was pasted. Contract: true when it was taken. */
-  key(key: Key): boolean;
+  key(key: TypedKey): boolean;
 }
 
-export type Key = { kind: "key"; data: string } | { kind: "paste"; text: string };
+export type TypedKey = { kind: "key"; data: string } | { kind: "paste"; text: string };

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { PLAIN } from "../../../src/front/presentation/style.ts";
 import { type AppKeys, createTerminalApp, type Question } from "../../../src/front/terminal/app.ts";
-import type { Key, Panel } from "../../../src/front/terminal/view.ts";
+import type { Panel, TypedKey } from "../../../src/front/terminal/view.ts";
 import type { ApprovalRequest } from "../../../src/mechanisms/approvals/events.ts";
 
 const ESC = "\u001b";
@@ -36,7 +36,7 @@ function setUp({ working = false } = {}) {
     },
     hasList: false,
     render: () => ({ lines: [`> ${typed}`], caret: { row: 0, column: 2 + typed.length } }),
-    key: (key: Key) => {
+    key: (key: TypedKey) => {
       typed += key.kind === "key" ? key.data : key.text;
       return true;
     },

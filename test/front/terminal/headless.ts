@@ -1,7 +1,7 @@
 // A headless terminal in which a shell has printed its lines, and a screen that draws on it.
 import xterm from "@xterm/headless";
 import { createTerminalScreen, type TerminalScreen } from "../../../src/front/terminal/screen.ts";
-import type { Part, Size } from "../../../src/front/terminal/view.ts";
+import type { LivePart, Size } from "../../../src/front/terminal/view.ts";
 
 export const SHELL_LINES = Array.from({ length: 60 }, (_, i) => `shell-line-${String(i + 1).padStart(2, "0")}`);
 
@@ -84,4 +84,4 @@ export async function openHeadless(size: Size): Promise<Headless> {
   };
 }
 
-export const part = (render: Part["render"]): Part => ({ render });
+export const part = (render: LivePart["render"]): LivePart => ({ render });
