@@ -1,6 +1,5 @@
 // The next reply to a transcript: which steps a request takes, in which order, when it stops, and what the answer says beside the work.
 import type { ModelRequest } from "../model.ts";
-import { lookAt } from "./judge.ts";
 import { notesText } from "./notes.ts";
 import { describePhrase, linesIn, phrasesIn, type Say } from "./phrases.ts";
 import {
@@ -21,18 +20,13 @@ import { connectServer, loadSkill, recall, remember } from "./steps/knowledge.ts
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoList } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
-import {
-  type Happened,
-  happenedIn,
-  type Roster,
-  readRoster,
-  readTranscript,
-  rememberedIn,
-  type TranscriptNote,
-} from "./transcript.ts";
+import { type Happened, happenedIn, type Roster, readRoster, readTranscript, rememberedIn } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
-export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
+export function nextReply(
+  request: Pick<ModelRequest, "items" | "tools">,
+  lookAt?: LookAt,
+): {
   text: string;
   calls: PlannedCall[];
 } {
@@ -40,7 +34,7 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }, []));
   const happened = happenedIn(request.items);
   const now = readTranscript(happened);
-  const asked = now.requests.map((text) => understoodWith(happened, text));
+  const asked = now.requests.map((text) => understoodWith(text, lookAt && isGoalSet(happened) ? lookAt : undefined));
   const say = phrasesIn(asked.at(-1)?.lang);
   const roster = readRoster(happened, now.made);
   const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
@@ -60,15 +54,17 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
 }
 
 /** A goal that was set by saying it, and that is no request: what shows whether it is met is looked at. */
-function understoodWith(happened: readonly Happened[], text: string): Request {
+function understoodWith(text: string, lookAt: LookAt | undefined): Request {
   const request = understand(text);
-  if (request.intents.length > 0 || !happened.some((one) => one.kind === "heard" && one.notes.some(isGoal)))
-    return request;
-  const look = lookAt(text);
+  const look = request.intents.length > 0 ? undefined : lookAt?.(text);
   return look ? { lang: request.lang, intents: [look] } : request;
 }
 
-const isGoal = ({ from, kind }: TranscriptNote): boolean => from === "goal" && kind === "set";
+const isGoalSet = (happened: readonly Happened[]): boolean =>
+  happened.some((one) => one.kind === "heard" && one.notes.some(({ from, kind }) => from === "goal" && kind === "set"));
+
+/** What shows whether a condition is met. */
+type LookAt = (condition: string) => Intent | undefined;
 
 const help = (say: Say): string =>
   [say("introduction"), ...linesIn(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
