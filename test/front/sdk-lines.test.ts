@@ -190,7 +190,7 @@ it("begins with what there is to work with, in Claude's words", () => {
     claude_code_version: LIKE_CLAUDE_CODE,
     holdfast_version: expect.any(String),
     output_style: "default",
-    slash_commands: ["compact"],
+    slash_commands: ["compact", "goal"],
     skills: [],
     plugins: [],
     capabilities: [],

@@ -19,7 +19,7 @@ export function scriptOf({ works, judges }: { works: Says; judges: Says }) {
     isGoalQuestion(request) ? judges(judged++, request) : works(worked++, request);
 }
 
-export const say = (text: string): ScriptRound => ({ text });
+const say = (text: string): ScriptRound => ({ text });
 /** One after the other, the last for all that follow. */
 export const inTurn =
   (...rounds: (ScriptRound | string)[]): Says =>

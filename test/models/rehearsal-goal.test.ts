@@ -43,6 +43,18 @@ test.each([
   expect(await goal(condition, prompt)).toEqual(expected);
 });
 
+test.each([
+  ["/goal the file notes.txt exists", [0, "met", "notes.txt is there", 1]],
+  ["/goal `true` passes", [0, "met", "true ended with exit code 0", 1]],
+])("%s, said alone, is looked at", async (said, expected) => {
+  const [cwd, state] = [scratch(onTestFinished), scratch(onTestFinished)];
+  fs.writeFileSync(path.join(cwd, "notes.txt"), "hello\n");
+  const args = ["-p", said, "--model", "rehearsal", "--output-format", "json", "--allowedTools", "Bash(true)"];
+  const { code, stdout } = await runCli(args, { cwd, state });
+  const { verdict, why, judgements } = JSON.parse(stdout).goal;
+  expect([code, verdict, why, judgements]).toEqual(expected);
+});
+
 test("a script says what the evaluator says after a round; where it does not, the rehearsal model judges", async () => {
   const dir = scratch(onTestFinished);
   const file = path.join(dir, "script.yaml");

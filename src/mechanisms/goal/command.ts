@@ -38,12 +38,9 @@ function set(input: Input, words: string): Input | AnsweredInput {
   }
 }
 
-function unnamed(content: readonly Content[]): Content[] {
-  const at = content.findIndex((part) => part.type === "text" && NAME.test(part.text));
-  return content.map((part, i) =>
-    i === at && part.type === "text" ? { ...part, text: part.text.replace(NAME, "") } : part,
-  );
-}
+/** Notes beside the words begin otherwise, and stay. */
+const unnamed = (content: readonly Content[]): Content[] =>
+  content.map((part) => (part.type === "text" ? { ...part, text: part.text.replace(NAME, "") } : part));
 
 function clear({ goal }: GoalNow): AnsweredInput {
   if (!goal) return answering("No goal is set: there is nothing to take back.");

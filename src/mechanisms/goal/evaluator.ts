@@ -33,6 +33,7 @@ const NO_FORM = "the evaluator's answer had not the form that was asked for";
 const questionFor = (condition: string): Item => ({
   kind: "user",
   note: true,
+  from: "goal",
   content: [{ type: "text", text: noteText("goal", questionText(condition), "question") }],
 });
 

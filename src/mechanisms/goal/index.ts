@@ -1,22 +1,16 @@
 // A goal: while one is set, a turn that would end is judged first, and goes on until an evaluator says met or impossible, within bounds.
-import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import type { EventInput } from "../../ledger/store.ts";
 import type { Carrying } from "../../loop/carry.ts";
 import { defineMechanism, type Mechanism, type Note, type Turn } from "../../loop/seams.ts";
-import type { StopOptions } from "../../loop/stop-options.ts";
+import { textOf } from "../../models/model.ts";
 import { cutText } from "../../text/cut.ts";
-import { goalCommand } from "./command.ts";
-import { type Evaluated, evaluate } from "./evaluator.ts";
-import { type Goal, type GoalOutcome, goalEvents, goalIn, goalSlice } from "./events.ts";
+import { type Goal, goalEvents, goalIn, goalSlice } from "./events.ts";
 import { judgedText } from "./port.ts";
 
-/** Of one goal. */
-const MOST_JUDGEMENTS = 20;
-/** "not yet" without a call in between. */
-const MOST_IDLE = 3;
 /** In a row, of one reply. */
 const MOST_FAILED = 2;
+/** Whoever says it, and wherever: whether it is a command is seen then. */
+const COMMAND = /\/goal\b/i;
 /** Of the window, for what is carried over. */
 const SHARE = 0.05;
 
@@ -29,7 +23,9 @@ export function createGoal(): Mechanism {
     outside: { facts: ["goal.given"] },
     carry: carryGoal,
     seams: {
-      input: goalCommand,
+      // What only a goal needs is loaded for one.
+      input: async (input, turn) =>
+        COMMAND.test(textOf(input.content)) ? (await import("./command.ts")).goalCommand(input, turn) : input,
       intake: tell,
       async stop(turn, reply, { ask, goesOn }) {
         if (goesOn || reply.finish !== "stop") return [];
@@ -37,41 +33,12 @@ export function createGoal(): Mechanism {
           const last = goal.last?.round === turn.state.rounds ? goal.last : undefined; // a process that is gone may have asked
           if (last?.verdict === "not_yet") return [goOn(goal, last.why)];
           if (last && last.inARow >= MOST_FAILED) throw notJudged(last.why);
-          await judge(turn, goal, ask);
+          await (await import("./judge.ts")).judge(turn, goal, ask);
         }
         return [];
       },
     },
   });
-}
-
-/** Contract: the verdict, what it used and what it ends are one append, before anything is done by it. */
-async function judge(turn: Turn, goal: Goal, ask: StopOptions["ask"]): Promise<void> {
-  const said = await evaluate(goal.condition, ask, turn.signal);
-  crashPoint("goal.answered");
-  const { verdict, why, reply } = said;
-  const { rounds: round, calls } = turn.state;
-  const facts: Omit<EventInput, "actor">[] = [{ type: "goal.judged", data: { verdict, why, round, calls } }];
-  if (reply) facts.unshift({ type: "reply.aside", data: { model: reply.model, usage: reply.usage, for: "goal" } });
-  const end = endOf(goal, said, calls);
-  if (end) facts.push({ type: "goal.ended", data: end });
-  await turn.append(facts);
-  crashPoint("goal.recorded");
-}
-
-/** How the goal ends by that verdict; undefined: it does not. */
-function endOf(
-  { judgements, last }: Goal,
-  { verdict, why }: Evaluated,
-  calls: number,
-): { outcome: GoalOutcome; why: string } | undefined {
-  if (verdict === "met" || verdict === "impossible") return { outcome: verdict, why };
-  const isIdle = verdict === "not_yet" && last?.verdict === verdict && last.calls === calls;
-  if (isIdle && last.inARow + 1 >= MOST_IDLE)
-    return { outcome: "not_reached", why: `${MOST_IDLE} times not yet with nothing called in between: ${why}` };
-  if (judgements + 1 >= MOST_JUDGEMENTS)
-    return { outcome: "not_reached", why: `judged ${MOST_JUDGEMENTS} times, which is the limit: ${why}` };
-  return undefined;
 }
 
 const goOn = ({ condition }: Goal, why: string): Note => ({

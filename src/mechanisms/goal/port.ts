@@ -5,7 +5,7 @@ import type { Turn } from "../../loop/seams.ts";
 import { type EndedGoal, type Goal, type GoalJudged, type GoalOutcome, goalIn } from "./events.ts";
 
 /** Characters: a condition stands in every question to the evaluator. */
-export const LONGEST_CONDITION = 4_000;
+const LONGEST_CONDITION = 4_000;
 
 /** Contract: throws `invalid` where it is none. */
 export function conditionIn(given: string): string {

@@ -1,5 +1,6 @@
 // The rehearsal model as an evaluator of goals: a few kinds of conditions, judged by the calls that were made and what came of them.
 import type { Item } from "../model.ts";
+import type { Intent } from "./request.ts";
 import { happenedIn, type MadeCall } from "./transcript.ts";
 
 const CONDITION = /<condition>\n([\s\S]*)\n<\/condition>/;
@@ -19,13 +20,28 @@ const CANNOT = "impossible, because the rehearsal model cannot judge this";
 /** Contract: pure; in the form that the question asks for. */
 export function verdictOn(condition: string, items: readonly Item[]): string {
   const made = happenedIn(items).flatMap((one) => (one.kind === "made" ? one.made : []));
+  const known = kindOf(condition);
+  return known ? known.judge(known.name, made) : CANNOT;
+}
+
+/** What shows whether a goal is met, where that was all that was said; undefined: nothing that is known here. */
+export function lookAt(condition: string): Intent | undefined {
+  const { judge, name } = kindOf(condition) ?? {};
+  if (name === undefined) return undefined;
+  if (judge === fileExists) return { kind: "read", path: name };
+  return judge === commandPasses ? { kind: "run", command: name, background: false } : undefined;
+}
+
+function kindOf(condition: string): { judge: Judge; name: string } | undefined {
   const plain = condition.replace(/[.。！!]+$/, "").trim();
   for (const { pattern, judge } of KINDS) {
-    const [, name] = pattern.exec(plain) ?? [];
-    if (name !== undefined) return judge(name.trim(), made);
+    const name = pattern.exec(plain)?.[1]?.trim();
+    if (name !== undefined) return { judge, name };
   }
-  return CANNOT;
+  return undefined;
 }
+
+type Judge = (name: string, made: readonly MadeCall[]) => string;
 
 const not = (why: string): string => `not yet, because ${why}`;
 const met = (why: string): string => `met, because ${why}`;
@@ -33,7 +49,7 @@ const met = (why: string): string => `met, because ${why}`;
 const FILE = "[`\"'「]?([\\p{L}\\p{N}_./-]+\\.[\\p{L}\\p{N}]+)[`\"'」]?";
 
 /** English and Japanese, by what they name. */
-const KINDS: { pattern: RegExp; judge: (name: string, made: readonly MadeCall[]) => string }[] = [
+const KINDS: { pattern: RegExp; judge: Judge }[] = [
   { pattern: /^(all (?:the )?(?:todos|todo items)) are (?:done|complete|completed|finished)$/i, judge: todosDone },
   {
     pattern: /^((?:すべて|全て|全部)の ?(?:todo|タスク))が(?:完了|終わ)(?:している|する|った|っている)?$/i,

@@ -12,7 +12,7 @@ import {
   type Step,
   together,
 } from "./plan.ts";
-import { type Intent, type IntentOf, type RequestedWork, understand } from "./request.ts";
+import { type Intent, type IntentOf, type Request, type RequestedWork, understand } from "./request.ts";
 import { remind, runCommand, subtask } from "./steps/command.ts";
 import { editFile, listFiles, readFile, searchFor, writeFile } from "./steps/files.ts";
 import { findFramework } from "./steps/framework.ts";
@@ -20,10 +20,13 @@ import { connectServer, loadSkill, recall, remember } from "./steps/knowledge.ts
 import { requestShutdown, reviewPlans, sendMessage, setUpTeam } from "./steps/team.ts";
 import { todoAlone, todoList } from "./steps/todo.ts";
 import { isTeammate, teammateReply } from "./teammate.ts";
-import { happenedIn, type Roster, readRoster, readTranscript, rememberedIn } from "./transcript.ts";
+import { type Happened, happenedIn, type Roster, readRoster, readTranscript, rememberedIn } from "./transcript.ts";
 
 /** What to reply to this transcript. Contract: pure; the same request always gives the same reply. */
-export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
+export function nextReply(
+  request: Pick<ModelRequest, "items" | "tools">,
+  lookAt?: LookAt,
+): {
   text: string;
   calls: PlannedCall[];
 } {
@@ -31,7 +34,7 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   if (isTeammate(tools)) return teammateReply(request, (say) => stageFor(say, tools, { mates: [], plans: [] }, []));
   const happened = happenedIn(request.items);
   const now = readTranscript(happened);
-  const asked = now.requests.map(understand);
+  const asked = now.requests.map((text) => understoodWith(text, lookAt && isGoalSet(happened) ? lookAt : undefined));
   const say = phrasesIn(asked.at(-1)?.lang);
   const roster = readRoster(happened, now.made);
   const told = (meanwhile: boolean) => notesText(say, now.notes, { meanwhile, mates: roster.mates });
@@ -49,6 +52,19 @@ export function nextReply(request: Pick<ModelRequest, "items" | "tools">): {
   const isGiven = now.answers.some((given) => given.includes(answer));
   return { text: paragraphs(isGiven ? [told(true), say("nothingLeft")] : [answer, told(true)]), calls: [] };
 }
+
+/** A goal that was set by saying it, and that is no request: what shows whether it is met is looked at. */
+function understoodWith(text: string, lookAt: LookAt | undefined): Request {
+  const request = understand(text);
+  const look = request.intents.length > 0 ? undefined : lookAt?.(text);
+  return look ? { lang: request.lang, intents: [look] } : request;
+}
+
+const isGoalSet = (happened: readonly Happened[]): boolean =>
+  happened.some((one) => one.kind === "heard" && one.notes.some(({ from, kind }) => from === "goal" && kind === "set"));
+
+/** What shows whether a condition is met. */
+type LookAt = (condition: string) => Intent | undefined;
 
 const help = (say: Say): string =>
   [say("introduction"), ...linesIn(say, "abilities").map((ability) => `- ${ability}`), say("advice")].join("\n");
