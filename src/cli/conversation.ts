@@ -32,7 +32,7 @@ export interface ConversationDoor {
   failed(error: unknown): void;
 }
 
-export interface Conversation {
+export interface OpenConversation {
   readonly harness: Harness;
   readonly model: Model;
   readonly settings: OpenSettings;
@@ -55,7 +55,7 @@ export async function openConversation(
   flags: ConversationFlags,
   opened: OpenState,
   { context, door }: { context: ContextInfo | undefined; door: ConversationDoor },
-): Promise<Conversation> {
+): Promise<OpenConversation> {
   const state = stateAt(opened, flags, context);
   const started = await startOf(flags, state, context);
   const work = { ...started.flags, stay: true };

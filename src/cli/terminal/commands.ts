@@ -1,5 +1,5 @@
 // What can be typed with a slash: a few things of the terminal's own, every command of Holdfast's, and what the agent itself takes.
-import type { CommandEnd } from "./own-command.ts";
+import type { OwnCommandEnd } from "./own-command.ts";
 
 /** What a slash command works on; filled by whoever opened the terminal. */
 export interface CommandDesk {
@@ -8,7 +8,7 @@ export interface CommandDesk {
   /** Contract: the id, where there is a context; otherwise it says that there is none yet. */
   contextId(): string | undefined;
   /** A command of Holdfast's own: what it prints is shown. */
-  own(words: readonly string[]): Promise<CommandEnd>;
+  own(words: readonly string[]): Promise<OwnCommandEnd>;
   /** To the agent, as it was typed. */
   send(text: string): Promise<void>;
   /** Opens the conversation anew with these, and goes on with it. */

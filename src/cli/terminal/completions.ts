@@ -2,7 +2,7 @@
 import { createFileCompletion } from "../../front/terminal/file-completion.ts";
 import type { Completions } from "../../front/terminal/prompt-completion.ts";
 import { createSkillCatalogue } from "../../mechanisms/skills/catalogue.ts";
-import type { Conversation } from "../conversation.ts";
+import type { OpenConversation } from "../conversation.ts";
 import { skillPlaces } from "../skill-places.ts";
 import { SLASH_COMMANDS } from "./commands.ts";
 
@@ -12,7 +12,7 @@ export interface NamedSkill {
 }
 
 /** Those that a person may name. */
-export async function skillsOf(conversation: Conversation | undefined): Promise<NamedSkill[]> {
+export async function namedSkills(conversation: OpenConversation | undefined): Promise<NamedSkill[]> {
   if (!conversation) return [];
   const { state, settings } = conversation;
   const all = await createSkillCatalogue(skillPlaces(state.project.root, settings)).list();
@@ -20,18 +20,18 @@ export async function skillsOf(conversation: Conversation | undefined): Promise<
 }
 
 export function createCompletions(
-  conversation: () => Conversation | undefined,
+  conversation: () => OpenConversation | undefined,
   { root, signal }: { root: string; signal: AbortSignal },
 ): Completions {
   const { files } = createFileCompletion({ root, signal });
-  let of: Conversation | undefined;
+  let of: OpenConversation | undefined;
   let skills: NamedSkill[] = [];
   return {
     commands() {
       const now = conversation();
       if (now !== of) {
         of = now;
-        void skillsOf(now).then(
+        void namedSkills(now).then(
           (found) => {
             skills = found;
           },

@@ -15,7 +15,7 @@ import { modelSpec } from "../../models/model-spec.ts";
 import type { RunResult } from "../../run-result.ts";
 import { createTeamSource } from "../team-source.ts";
 import { type CommandDesk, SLASH_COMMANDS } from "./commands.ts";
-import { skillsOf } from "./completions.ts";
+import { namedSkills } from "./completions.ts";
 import type { Sitting } from "./interactive.ts";
 import { runOwnCommand } from "./own-command.ts";
 import { wholePast } from "./past.ts";
@@ -249,7 +249,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
       const at = TURNS.indexOf(sitting.conversation?.mode ?? "default");
       await reopen({ permissionMode: TURNS[(at + 1) % TURNS.length]! });
     },
-    skillNames: async () => (await skillsOf(sitting.conversation)).map(({ name }) => name),
+    skillNames: async () => (await namedSkills(sitting.conversation)).map(({ name }) => name),
     commandNames: () => SLASH_COMMANDS.map(({ name }) => name),
     resumeLine: ({ id, root }) => commandLine(["-r", id], sitting.flags, root),
   };

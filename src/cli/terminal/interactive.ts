@@ -1,11 +1,12 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
 import type { ContextInfo } from "../../contexts/listing.ts";
+import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
 import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
-import { type Conversation, type ConversationFlags, openConversation } from "../conversation.ts";
+import { type ConversationFlags, type OpenConversation, openConversation } from "../conversation.ts";
 import { errorText } from "../error-text.ts";
 import { leftBehind } from "../left-behind.ts";
 import { chosenContext, type OpenState, openState } from "../open.ts";
@@ -19,7 +20,7 @@ import { runPersonCommand } from "./person-command.ts";
 import { createStatus } from "./status.ts";
 import { asksTrust } from "./trust-question.ts";
 
-export type InteractiveFlags = ConversationFlags & { inputFormat: string; outputFormat: string };
+export type InteractiveFlags = ConversationFlags & { screenReader?: boolean };
 
 /** What the parts of the terminal share: it is replaced as a whole when another context, model or mode is chosen. */
 export interface Sitting {
@@ -27,7 +28,7 @@ export interface Sitting {
   readonly state: OpenState;
   flags: InteractiveFlags;
   /** Undefined while it is opened. */
-  conversation: Conversation | undefined;
+  conversation: OpenConversation | undefined;
   /** Lets the conversation go and opens another: with other flags, of another context, or a new one. */
   change(to: { flags?: Partial<InteractiveFlags>; context?: ContextInfo | undefined }): Promise<void>;
   /** Says what went wrong, and goes on. */
@@ -40,7 +41,9 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   const over = new AbortController();
   const history: string[] = [];
   const status = createStatus(() => sitting.conversation, flags);
-  const terminal = openTerminal({
+  const isPlain = flags.screenReader === true || isDumb(process.env);
+  const open = isPlain ? (await import("../../front/terminal/plain-terminal.ts")).openPlainTerminal : openTerminal;
+  const terminal = open({
     history,
     complete: createCompletions(() => sitting.conversation, { root: state.project.root, signal: over.signal }),
     status: status.now,
@@ -103,7 +106,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     if (context) await sitting.conversation.takeUp();
   }
 
-  const infoOf = async (of: Conversation | undefined): Promise<ContextInfo | undefined> => {
+  const infoOf = async (of: OpenConversation | undefined): Promise<ContextInfo | undefined> => {
     if (!of?.run) return undefined;
     const { listContexts } = await import("../../contexts/index.ts");
     const { context } = of.run;

@@ -11,7 +11,7 @@ export interface OwnCommand {
   signal?: AbortSignal;
 }
 
-export interface CommandEnd {
+export interface OwnCommandEnd {
   code: number;
   /** What it printed on standard output, and what it had to say besides. */
   out: string[];
@@ -22,7 +22,7 @@ export interface CommandEnd {
 export async function runOwnCommand(
   { words, flags, root, signal }: OwnCommand,
   tell?: (line: string) => void,
-): Promise<CommandEnd> {
+): Promise<OwnCommandEnd> {
   const place = ["--cwd", root, ...(flags.state === undefined ? [] : ["--state", flags.state])];
   const child = spawn(process.execPath, [process.argv[1] ?? "", ...words, ...place], {
     cwd: root,
@@ -34,7 +34,7 @@ export async function runOwnCommand(
     child.on("error", () => resolve(1));
     child.on("close", (code) => resolve(code ?? 1));
   });
-  const end: CommandEnd = { code: 0, out: [], said: [] };
+  const end: OwnCommandEnd = { code: 0, out: [], said: [] };
   const read = async (stream: NodeJS.ReadableStream, into: string[]) => {
     for await (const line of linesOf(stream)) {
       into.push(line);

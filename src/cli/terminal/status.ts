@@ -3,7 +3,7 @@ import type { StatusNow } from "../../front/terminal/status-line.ts";
 import { contextState } from "../../loop/agent.ts";
 import { stateOf as viewStateOf } from "../../mechanisms/compaction/events.ts";
 import { counted } from "../../text/counted.ts";
-import type { Conversation } from "../conversation.ts";
+import type { OpenConversation } from "../conversation.ts";
 import type { WorkFlags } from "../flags.ts";
 
 export interface Status {
@@ -13,7 +13,10 @@ export interface Status {
   changed(): void;
 }
 
-export function createStatus(conversation: () => Conversation | undefined, flags: Pick<WorkFlags, "model">): Status {
+export function createStatus(
+  conversation: () => OpenConversation | undefined,
+  flags: Pick<WorkFlags, "model">,
+): Status {
   let known: ReturnType<Status["now"]> | undefined;
 
   function look(): ReturnType<Status["now"]> {

@@ -11,14 +11,14 @@ export interface TerminalApp extends LivePart {
   /** Puts a panel in front of the prompt, over those that stand there; gives what takes it away again. */
   open(panel: Panel): () => void;
   /** One question after the other. Contract: undefined when the signal ends it first. */
-  ask(question: Question): Promise<ApprovalAnswer | undefined>;
+  ask(question: AskedQuestion): Promise<ApprovalAnswer | undefined>;
   /** One line above the prompt, until something is typed. */
   notice(line: string): void;
   /** How many questions wait for a person. */
   readonly waiting: number;
 }
 
-export interface Question {
+export interface AskedQuestion {
   request: ApprovalRequest;
   signal: AbortSignal;
   /** Made when it is its turn; `more`: how many wait behind it. */
@@ -38,7 +38,7 @@ export interface AppKeys {
   suspend(): void;
 }
 
-export interface PromptPanel extends Panel {
+interface PromptPanel extends Panel {
   text(): string;
   clear(): void;
   readonly isEmpty: boolean;
@@ -64,7 +64,7 @@ const TWICE_MS = 1_500;
 export function createTerminalApp(opts: AppOptions): TerminalApp {
   const { style, parts, status, prompt, keys, isWorking, changed, now } = opts;
   const panels: Panel[] = [];
-  const questions: { question: Question; settle: (answer: ApprovalAnswer | undefined) => void }[] = [];
+  const questions: { question: AskedQuestion; settle: (answer: ApprovalAnswer | undefined) => void }[] = [];
   let notice = "";
   let lastPressed = { key: "", at: 0 };
 

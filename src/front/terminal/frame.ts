@@ -5,7 +5,7 @@ import { type Reflow, rowsAboveCursor } from "./reflow.ts";
 import type { Caret, Size, View } from "./view.ts";
 
 /** What stands on the terminal. Contract: at least one line; the cursor is on one of them. */
-export interface Standing {
+export interface OnScreen {
   lines: readonly string[];
   cursor: Caret;
   isCursorShown: boolean;
@@ -15,10 +15,10 @@ export interface Standing {
 export interface Frame {
   /** Empty when nothing has to be written. */
   bytes: string;
-  standing: Standing;
+  standing: OnScreen;
 }
 
-export const untouched = (size: Size): Standing => ({
+export const untouched = (size: Size): OnScreen => ({
   lines: [""],
   cursor: { row: 0, column: 0 },
   isCursorShown: true,
@@ -33,7 +33,7 @@ export interface Wanted {
 }
 
 /** Contract: `finished` come above the live lines; afterwards they are the terminal's own. */
-export function frameOf(before: Standing, wanted: Wanted): Frame {
+export function frameOf(before: OnScreen, wanted: Wanted): Frame {
   const { finished, size } = wanted;
   const { lines, caret } = fitting(wanted.view, size);
   const pen = createPen(before.cursor, size.columns);

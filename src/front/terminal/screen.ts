@@ -1,6 +1,6 @@
 // The screen: finished lines that are the terminal's own, live lines below them, one write a frame.
 import { restoreAtExit } from "./at-exit.ts";
-import { frameOf, type Standing, untouched } from "./frame.ts";
+import { frameOf, type OnScreen, untouched } from "./frame.ts";
 import type { Reflow } from "./reflow.ts";
 import type { LivePart, Size } from "./view.ts";
 
@@ -33,7 +33,7 @@ const NOTHING: LivePart = { render: () => ({ lines: [] }) };
 export function createTerminalScreen({ write, size, reflow = () => "unknown" }: ScreenOptions): TerminalScreen {
   let part = NOTHING;
   let finished: string[] = [];
-  let standing: Standing = untouched(size());
+  let standing: OnScreen = untouched(size());
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isClosed = false;
   /** The frame that is to come. */

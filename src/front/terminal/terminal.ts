@@ -15,12 +15,12 @@ import { reflowOf } from "./reflow.ts";
 import { createRunning, type Running } from "./running.ts";
 import { createTerminalScreen } from "./screen.ts";
 import { createStatusLine, type StatusNow } from "./status-line.ts";
-import { createTranscript, type Transcript } from "./transcript.ts";
+import { createTranscript, type TerminalTranscript } from "./transcript.ts";
 import type { Size } from "./view.ts";
 
 export interface OpenTerminal {
   readonly app: Pick<TerminalApp, "open" | "notice">;
-  readonly transcript: Transcript;
+  readonly transcript: TerminalTranscript;
   readonly running: Running;
   readonly prompt: Pick<PromptEditor, "remember">;
   readonly tally: Tally;

@@ -18,7 +18,7 @@ import { createStreamedMarkdown, markdownLines, type StreamedMarkdown } from "./
 import type { LivePart, Size } from "./view.ts";
 import { wrappedLines } from "./wrapped-lines.ts";
 
-export interface Transcript extends LivePart {
+export interface TerminalTranscript extends LivePart {
   /** What the context holds already: what of it is still open is shown. */
   resume(past: Pick<AgentView, "slice">): void;
   event(event: HarnessEvent): void;
@@ -26,7 +26,7 @@ export interface Transcript extends LivePart {
   say(lines: readonly string[]): void;
 }
 
-export interface TranscriptOptions {
+export interface TerminalTranscriptOptions {
   style: Style;
   size: () => Size;
   running: Running;
@@ -52,7 +52,7 @@ const CLOSE: ReadonlySet<string> = new Set([
   "said",
 ]);
 
-export function createTranscript(opts: TranscriptOptions): Transcript {
+export function createTranscript(opts: TerminalTranscriptOptions): TerminalTranscript {
   const { style, size, running, tally, append, changed, isPlain = false } = opts;
   const presenter = createPresenter();
   const reader = createLiveReader();

@@ -1,7 +1,7 @@
 // Who takes a key, what stands where, and questions one after the other: as data, without a terminal.
 import { expect, test } from "vitest";
 import { PLAIN } from "../../../src/front/presentation/style.ts";
-import { type AppKeys, createTerminalApp, type Question } from "../../../src/front/terminal/app.ts";
+import { type AppKeys, type AskedQuestion, createTerminalApp } from "../../../src/front/terminal/app.ts";
 import type { Panel, TypedKey } from "../../../src/front/terminal/view.ts";
 import type { ApprovalRequest } from "../../../src/mechanisms/approvals/events.ts";
 
@@ -65,8 +65,8 @@ const panel = (name: string, taken: string[] = []): Panel => ({
 });
 
 const question = (name: string, signal = new AbortController().signal) => {
-  let answer: Parameters<Question["card"]>[0] = () => undefined;
-  const asked: Question = {
+  let answer: Parameters<AskedQuestion["card"]>[0] = () => undefined;
+  const asked: AskedQuestion = {
     request: { requestId: name } as ApprovalRequest,
     signal,
     card: async (answered) => {

@@ -12,7 +12,7 @@ function pager(
   const seen = { left: 0, asked: new Set<number>(), drawings: 0 };
   const source = Array.isArray(lines) ? { length: lines.length, line: (i: number) => lines[i]! } : lines;
   const panel = createPager({
-    title: "Transcript",
+    title: "TerminalTranscript",
     lines: {
       length: source.length,
       line(i) {
@@ -34,7 +34,7 @@ const where = (one: ReturnType<typeof pager>) => /lines \S+ of \d+/.exec(shown(o
 
 test("shows a page of the lines with a title, where one is, and what can be pressed", () => {
   expect(shown(pager(many(3)))).toEqual([
-    "Transcript",
+    "TerminalTranscript",
     "line 1",
     "line 2",
     "line 3",
