@@ -1,6 +1,6 @@
 // The screen: finished lines that are the terminal's own, live lines below them, one write a frame.
 import { restoreAtExit } from "./at-exit.ts";
-import { frameOf, type Standing, untouched } from "./frame.ts";
+import { frameOf, type OnScreen, untouched } from "./frame.ts";
 import type { Reflow } from "./reflow.ts";
 import type { Part, Size } from "./view.ts";
 
@@ -23,18 +23,29 @@ export interface ScreenOptions {
   size: () => Size;
   /** What this terminal does with long lines when it gets narrower. */
   reflow?: () => Reflow;
+  /** How long the size has to stay the same before it is drawn for: while somebody drags the window, the terminal moves its lines itself. */
+  settleMs?: number;
 }
 
 /** While only content streams in: about 30 frames a second. */
 const BETWEEN_FRAMES_MS = 33;
 
+/** But not longer than this. */
+const MOST_SETTLING_MS = 250;
+
 const NOTHING: Part = { render: () => ({ lines: [] }) };
 
-export function createTerminalScreen({ write, size, reflow = () => "unknown" }: ScreenOptions): TerminalScreen {
+export function createTerminalScreen({
+  write,
+  size,
+  reflow = () => "unknown",
+  settleMs = 40,
+}: ScreenOptions): TerminalScreen {
   let part = NOTHING;
   let finished: string[] = [];
-  let standing: Standing = untouched(size());
+  let onScreen: OnScreen = untouched(size());
   let drawnAt = Number.NEGATIVE_INFINITY;
+  let resizedAt: number | undefined;
   let isClosed = false;
   /** The frame that is to come. */
   let cancel: (() => void) | undefined;
@@ -44,8 +55,10 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
     cancel?.();
     cancel = undefined;
     const now = size();
-    const frame = frameOf(standing, { finished, view: part.render(now), size: now, reflow: reflow() });
-    standing = frame.standing;
+    const isResized = resizedAt !== undefined;
+    resizedAt = undefined;
+    const frame = frameOf(onScreen, { finished, view: part.render(now), size: now, reflow: reflow(), isResized });
+    onScreen = frame.next;
     finished = [];
     if (frame.bytes === "") return;
     drawnAt = performance.now();
@@ -53,7 +66,7 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
   }
 
   function changed(when: "soon" | "at once" = "soon"): void {
-    if (isClosed) return;
+    if (isClosed || (resizedAt !== undefined && cancel)) return;
     if (when === "at once") {
       cancel?.();
       // After all keys that came with this one.
@@ -63,6 +76,15 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
       const timer = setTimeout(draw, Math.max(0, drawnAt + BETWEEN_FRAMES_MS - performance.now()));
       cancel = () => clearTimeout(timer);
     }
+  }
+
+  function resized(): void {
+    if (isClosed) return;
+    const now = performance.now();
+    resizedAt ??= now;
+    cancel?.();
+    const timer = setTimeout(draw, Math.min(settleMs, Math.max(0, resizedAt + MOST_SETTLING_MS - now)));
+    cancel = () => clearTimeout(timer);
   }
 
   function close(last: readonly string[] = []): void {
@@ -85,7 +107,7 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
       changed();
     },
     changed,
-    resized: () => changed("at once"),
+    resized,
     close,
   };
 }
