@@ -96,7 +96,11 @@ async function play(name, { rows, args = [], steps }) {
   fs.mkdirSync(app);
   fs.writeFileSync(path.join(app, "README.md"), "# App\n");
   const who = ["-c", "user.name=me", "-c", "user.email=me@example.com"];
-  for (const words of [["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]])
+  for (const words of [
+    ["init", "-q"],
+    ["add", "."],
+    ["commit", "-qm", "Begin"],
+  ])
     spawnSync("git", [...who, ...words], { cwd: app });
   let terminal = new xterm.Terminal({ cols: COLUMNS, rows, scrollback: 1000, allowProposedApi: true });
   let running = startIn(home, args, terminal);

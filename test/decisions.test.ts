@@ -20,6 +20,8 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["models/openai-responses-reading.ts", "reason", "a code of the provider's protocol"],
   ["run-result.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/headless.ts", "reason", "how a turn ended: a code of the loop"],
+  ["cli/conversation.ts", "reason", "how a turn ended: a code of the loop"],
+  ["cli/terminal/interactive.ts", "reason", "how a turn ended: a code of the loop"],
   ["cli/going-on.ts", "reason", "how a turn ended: a code of the loop"],
   ["front/sdk-protocol/result.ts", "reason", "how a turn ended: a code of the loop"],
   ["front/text/hosted-output.ts", "reason", "how a turn ended: a code of the loop"],

@@ -65,7 +65,8 @@ async function judge(work: Work, { cell, reference, counts, blame }: Judging): P
     }
     earlier = now;
     if (i === 0) await work.between();
-    if (!killed && (await work.ended())) break;
+    // Where the kill was not delivered, what happened in between still has to be taken in once.
+    if (!killed && i > 0 && (await work.ended())) break;
     if (!killed && i > 0 && exit.code !== 0) throw new Error(`run ${i + 1} failed: ${story(exit)}`);
   }
   // How a context was started is recorded by the first process of this version.

@@ -15,7 +15,7 @@ export interface OnScreen {
 export interface Frame {
   /** Empty when nothing has to be written. */
   bytes: string;
-  standing: OnScreen;
+  next: OnScreen;
 }
 
 export const untouched = (size: Size): OnScreen => ({
@@ -30,6 +30,8 @@ export interface Wanted {
   view: View;
   size: Size;
   reflow: Reflow;
+  /** Somebody says that the size changed, even if it is the same again. */
+  isResized: boolean;
 }
 
 /** Contract: `finished` come above the live lines; afterwards they are the terminal's own. */
@@ -37,8 +39,8 @@ export function frameOf(before: OnScreen, wanted: Wanted): Frame {
   const { finished, size } = wanted;
   const { lines, caret } = fitting(wanted.view, size);
   const pen = createPen(before.cursor, size.columns);
-  const isResized = before.size.columns !== size.columns || before.size.rows !== size.rows;
-  if (isResized) drawAnew(pen, [...finished, ...lines], rowsAboveCursor(before, size, wanted.reflow));
+  const isSame = before.size.columns === size.columns && before.size.rows === size.rows;
+  if (wanted.isResized || !isSame) drawAnew(pen, [...finished, ...lines], rowsAboveCursor(before, size, wanted.reflow));
   else if (finished.some((line) => visibleWidth(line) > size.columns))
     drawAnew(pen, [...finished, ...lines], before.cursor.row);
   else drawChanges(pen, before.lines, { lines: [...finished, ...lines], rows: size.rows });
@@ -49,7 +51,7 @@ export function frameOf(before: OnScreen, wanted: Wanted): Frame {
   const bytes = pen.written() + shown;
   return {
     bytes: bytes === "" ? "" : `\u001b[?2026h${bytes}\u001b[?2026l`,
-    standing: { lines, cursor, isCursorShown, size },
+    next: { lines, cursor, isCursorShown, size },
   };
 }
 

@@ -22,8 +22,7 @@ export interface Stood {
  * where it cannot be known, the fewest: then a live line may be left behind.
  */
 export function rowsAboveCursor(stood: Stood, size: Size, reflow: Reflow): number {
-  const { row } = stood.cursor;
-  if (size.columns >= stood.size.columns || reflow === "none") return row;
+  if (size.columns >= stood.size.columns || reflow === "none") return stood.cursor.row;
   if (reflow === "whole") return inWhole(stood, size);
   if (reflow === "xterm.js") return inXtermJs(stood, size);
   return Math.min(inWhole(stood, size), inXtermJs(stood, size));

@@ -23,18 +23,29 @@ export interface ScreenOptions {
   size: () => Size;
   /** What this terminal does with long lines when it gets narrower. */
   reflow?: () => Reflow;
+  /** How long the size has to stay the same before it is drawn for: while somebody drags the window, the terminal moves its lines itself. */
+  settleMs?: number;
 }
 
 /** While only content streams in: about 30 frames a second. */
 const BETWEEN_FRAMES_MS = 33;
 
+/** But not longer than this. */
+const MOST_SETTLING_MS = 250;
+
 const NOTHING: LivePart = { render: () => ({ lines: [] }) };
 
-export function createTerminalScreen({ write, size, reflow = () => "unknown" }: ScreenOptions): TerminalScreen {
+export function createTerminalScreen({
+  write,
+  size,
+  reflow = () => "unknown",
+  settleMs = 40,
+}: ScreenOptions): TerminalScreen {
   let part = NOTHING;
   let finished: string[] = [];
-  let standing: OnScreen = untouched(size());
+  let onScreen: OnScreen = untouched(size());
   let drawnAt = Number.NEGATIVE_INFINITY;
+  let resizedAt: number | undefined;
   let isClosed = false;
   /** The frame that is to come. */
   let cancel: (() => void) | undefined;
@@ -44,8 +55,15 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
     cancel?.();
     cancel = undefined;
     const now = size();
-    const frame = frameOf(standing, { finished, view: part.render(now), size: now, reflow: reflow() });
-    standing = frame.standing;
+    // The terminal is another one already, and the news is still on its way: it is waited for until that settles.
+    if (resizedAt === undefined && !isClosed && !isSameSize(now, onScreen.size)) {
+      resized();
+      return;
+    }
+    const isResized = resizedAt !== undefined;
+    resizedAt = undefined;
+    const frame = frameOf(onScreen, { finished, view: part.render(now), size: now, reflow: reflow(), isResized });
+    onScreen = frame.next;
     finished = [];
     if (frame.bytes === "") return;
     drawnAt = performance.now();
@@ -53,7 +71,7 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
   }
 
   function changed(when: "soon" | "at once" = "soon"): void {
-    if (isClosed) return;
+    if (isClosed || (resizedAt !== undefined && cancel)) return;
     if (when === "at once") {
       cancel?.();
       // After all keys that came with this one.
@@ -63,6 +81,15 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
       const timer = setTimeout(draw, Math.max(0, drawnAt + BETWEEN_FRAMES_MS - performance.now()));
       cancel = () => clearTimeout(timer);
     }
+  }
+
+  function resized(): void {
+    if (isClosed) return;
+    const now = performance.now();
+    resizedAt ??= now;
+    cancel?.();
+    const timer = setTimeout(draw, Math.min(settleMs, Math.max(0, resizedAt + MOST_SETTLING_MS - now)));
+    cancel = () => clearTimeout(timer);
   }
 
   function close(last: readonly string[] = []): void {
@@ -85,10 +112,12 @@ export function createTerminalScreen({ write, size, reflow = () => "unknown" }: 
       changed();
     },
     changed,
-    resized: () => changed("at once"),
+    resized,
     close,
   };
 }
+
+const isSameSize = (a: Size, b: Size): boolean => a.columns === b.columns && a.rows === b.rows;
 
 /** A line end or a tab in a line would put everything below it in the wrong row or column. */
 const rowsIn = (line: string): string[] => line.replaceAll("\t", "   ").split(/\r?\n/);

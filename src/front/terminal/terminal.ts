@@ -50,7 +50,11 @@ const TICK_MS = 125;
 export function openTerminal({ keys, status, waitingPlans, complete, history }: TerminalOptions): OpenTerminal {
   const { stdin, stdout } = process;
   const style = styleFor(stdout, process.env);
-  const size = (): Size => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 });
+  /** As it is now, not as it was when somebody last said so. */
+  const size = (): Size => {
+    const [columns, rows] = stdout.getWindowSize();
+    return { columns: columns || 80, rows: rows || 24 };
+  };
   const said = new Set<string>();
   const captured = captureWrites((line) => {
     if (said.has(line)) return; // another model or mode is chosen: what holds for both is said once

@@ -39,6 +39,7 @@ export async function openHeadless(size: Size): Promise<Headless> {
     },
     size: () => ({ columns: terminal.cols, rows: terminal.rows }),
     reflow: () => "xterm.js",
+    settleMs: 0,
   });
   const settled = async () => {
     screen.changed("at once");
@@ -54,6 +55,7 @@ export async function openHeadless(size: Size): Promise<Headless> {
     async resize(to) {
       terminal.resize(to.columns, to.rows);
       screen.resized();
+      await new Promise((done) => setTimeout(done));
       await settled();
     },
     rows: () => lines().map((line) => line.translateToString(true).trimEnd()),

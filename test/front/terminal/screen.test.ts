@@ -6,7 +6,7 @@ import { type Headless, openHeadless, part, SHELL_LINES } from "./headless.ts";
 import { bare, cut, EMOJI, PIECES, type Step, steps, viewAt, withoutEmptyEnd } from "./random-screens.ts";
 
 /** Of 60 steps each. Where one fails, the first that does is enough: shrinking it takes minutes. */
-const RUNS = Number(process.env.FC_RUNS ?? 20);
+const RUNS = Number(process.env.FC_RUNS ?? 10);
 /** Contract: the live part, and the cursor in it, look as on a terminal that was given nothing else. */
 async function expectFresh(h: Headless, view: View, size: Size): Promise<void> {
   const fresh = await openHeadless(size);

@@ -26,10 +26,10 @@ keyboard.onKey((key) => {
   if (end === "exit") process.exit(3);
   if (end === "suspend") {
     keyboard.suspend();
-    screen.append([`raw ${process.stdin.isRaw}`]);
+    write(`raw ${process.stdin.isRaw}\r\n`);
     setTimeout(() => {
       keyboard.resume();
-      screen.append([`again ${process.stdin.isRaw}`]);
+      write(`again ${process.stdin.isRaw}\r\n`);
     }, 20);
     return;
   }
