@@ -115,10 +115,7 @@ function noCommand({ words, flags }: Line): HoldfastError | undefined {
   const names = Object.entries(COMMANDS).flatMap(([name, { also = [] }]) => [name, ...also]);
   const near = nearestName(first, [...names, "help"]);
   if (near) return invalid(`${none}: did you mean \`holdfast ${near}\`?`, "");
-  return invalid(
-    `${none}; to send words to an agent: holdfast "${words.join(" ")} …", or holdfast -p "…" for one turn`,
-    "",
-  );
+  return invalid(`${none}; to send words to an agent: holdfast -p "${words.join(" ")}"`, "");
 }
 
 /** As it is typed. One letter is another only by its case. */
