@@ -45,7 +45,7 @@ const PICTURES = {
     steps: [
       { until: "Things to try" },
       { keys: `${TEAM}\r` },
-      { until: "2 unreviewed plans", settled: true },
+      { until: "2 teammates", settled: true },
       { keys: "\u0014" },
       { until: "Worktrees" },
       { keys: `${ESC}[B` },
