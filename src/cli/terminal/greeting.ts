@@ -23,6 +23,7 @@ const TO_TRY = [
 
 /** Contract: said once, before the first prompt of a project. */
 export const thingsToTry = (style: Style): string[] => [
+  "",
   style.dim("Things to try (kill this at any moment: holdfast -c goes on):"),
   ...TO_TRY.map((one, i) => `  ${style.dim(`${i + 1}.`)} ${one}`),
   style.dim("  What works on this machine, and what does not: /doctor"),

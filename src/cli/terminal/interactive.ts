@@ -47,7 +47,6 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     history,
     complete: createCompletions(() => sitting.conversation, { root: state.project.root, signal: over.signal }),
     status: status.now,
-    waitingPlans: status.plans,
     keys: {
       interrupt: () => void (interruptPerson() || interrupt()),
       leave: () => left.resolve(0),

@@ -8,8 +8,6 @@ import type { WorkFlags } from "../flags.ts";
 
 export interface Status {
   now(): Omit<StatusNow, "spent" | "waiting">;
-  /** Plans that wait for a person. */
-  plans(): number;
   changed(): void;
 }
 
@@ -45,7 +43,6 @@ export function createStatus(
       known ??= look();
       return known;
     },
-    plans: () => 0,
     changed() {
       known = undefined;
     },

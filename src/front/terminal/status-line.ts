@@ -17,7 +17,7 @@ export interface StatusNow {
   window?: number;
   /** What is not over: `2 teammates`, `1 background job`. */
   outstanding: readonly string[];
-  /** Questions for a person, and plans. */
+  /** Questions for a person. */
   waiting: number;
   goal?: string;
 }

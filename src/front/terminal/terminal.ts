@@ -38,8 +38,6 @@ export interface OpenTerminal {
 export interface TerminalOptions {
   keys: Omit<AppKeys, "redraw" | "suspend">;
   status: () => Omit<StatusNow, "spent" | "waiting">;
-  /** Plans that wait, beside the questions. */
-  waitingPlans: () => number;
   complete: Completions;
   history: readonly string[];
 }
@@ -47,7 +45,7 @@ export interface TerminalOptions {
 /** While somebody works the time is drawn anew. */
 const TICK_MS = 125;
 
-export function openTerminal({ keys, status, waitingPlans, complete, history }: TerminalOptions): OpenTerminal {
+export function openTerminal({ keys, status, complete, history }: TerminalOptions): OpenTerminal {
   const { stdin, stdout } = process;
   const style = styleFor(stdout, process.env);
   /** As it is now, not as it was when somebody last said so. */
@@ -78,7 +76,7 @@ export function openTerminal({ keys, status, waitingPlans, complete, history }: 
   });
   const waiting = () => {
     running.asking(app.waiting);
-    return app.waiting + waitingPlans();
+    return app.waiting;
   };
   const line = createStatusLine(() => ({ ...status(), spent: tally.short(), waiting: waiting() }), style);
   const onTerminalName = (said: string) => {
