@@ -34,6 +34,8 @@ interface DeskOptions {
   send: (text: string) => Promise<void>;
 }
 
+const LOOK_MS = 3_000;
+
 /** With Shift-Tab, in turn; the others are chosen by name. */
 const TURNS: readonly PermissionMode[] = ["default", "acceptEdits", "plan"];
 
@@ -173,8 +175,12 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     const view = createTeamView({ source, style, changed, now: () => Date.now(), left: () => close() });
     const unsubscribe = conversation.run?.taken.ledger.subscribe(() => void view.refresh());
     void view.refresh();
+    // Nobody tells when a file in a worktree changes.
+    const looking = setInterval(() => void view.refresh(), LOOK_MS);
+    looking.unref();
     const gone = app.open(view);
     const close = () => {
+      clearInterval(looking);
       unsubscribe?.();
       gone();
     };

@@ -34,10 +34,12 @@ interface TmuxOptions {
   before?: string;
 }
 
+let started = 0;
+
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, before = "true" }: TmuxOptions): Tmux {
-  const socket = path.join(dir, "tmux");
+  const socket = path.join(dir, `tmux-${++started}`); // the server before it may still be leaving
   const tmux = (...words: string[]) =>
     execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8" });
   const given = {
