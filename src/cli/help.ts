@@ -40,6 +40,7 @@ function everything(): string {
   return `holdfast: a coding agent whose work survives
 
 ${columns([
+  ['holdfast ["what to do"]', "the terminal: talk to it, steer it, answer it; -c and -r go on with a context"],
   ['holdfast -p "what to do"', "one turn, then exit; what is piped in comes with it, @FILE brings a file"],
   ['holdfast -p -c ["more"]', "go on with the newest context here; without words take up its interrupted turn"],
   ['holdfast -p -r [CONTEXT] ["more"]', "go on with that one: its id, four characters of it or more, or its title"],

@@ -1,17 +1,20 @@
 // `@file` in a prompt: which words name a file, whether it may be brought, and what is said when it is not.
 import { isUtf8 } from "node:buffer";
 import path from "node:path";
+import { MAX_IMAGE_BYTES, mediaTypeOf } from "../file-access/media-type.ts";
 import { realPath } from "../file-access/paths.ts";
 import { hold, readHeldSoon, release } from "../file-access/safe-open.ts";
 import { hashOf, type SeenFile } from "../file-access/seen-files.ts";
 import { messageOf } from "../ledger/error.ts";
 import { type PermissionOptions, worldOf } from "../mechanisms/permissions/index.ts";
 import { redactor } from "../mechanisms/redaction/index.ts";
+import type { Content } from "../models/model.ts";
 import { decideCall } from "../shell-policy/engine.ts";
 import type { Policy } from "../shell-policy/types.ts";
 
 export interface Brought {
-  files: (SeenFile & { shown: string; text: string })[];
+  /** `media`: a picture or a document, as it is. */
+  files: (SeenFile & { shown: string; text: string; media?: Content })[];
   /** One line for each word that looks like a file and is not brought. */
   says: string[];
 }
@@ -87,15 +90,29 @@ async function bring(
     try {
       if (held.stat.isDirectory()) return "is a folder";
       if (!held.stat.isFile()) return "is no file";
-      if (held.stat.size > MOST_BYTES) return `has ${(held.stat.size / 1e6).toFixed(1)} MB, too much to bring along`;
+      const tooMuch = `has ${(held.stat.size / 1e6).toFixed(1)} MB, too much to bring along`;
+      if (held.stat.size > MAX_IMAGE_BYTES) return tooMuch;
       const bytes = await readHeldSoon(held, name);
+      const brought = { shown: path.relative(cwd, asked) || name, path: held.real, hash: hashOf(bytes) };
+      const media = mediaOf(bytes, name);
+      if (media) return { ...brought, text: "", media };
+      if (bytes.length > MOST_BYTES) return tooMuch;
       if (bytes.includes(0) || !isUtf8(bytes)) return "is not text in UTF-8";
       const text = bytes.toString("utf8").replace(/^\ufeff/, "");
-      return { shown: path.relative(cwd, asked) || name, text, path: held.real, hash: hashOf(bytes) };
+      return { ...brought, text };
     } finally {
       release(held);
     }
   } catch (error) {
     return `is not brought (${messageOf(error)})`;
   }
+}
+
+/** Undefined: it is a text, or nothing that a model can see. */
+function mediaOf(bytes: Buffer, name: string): Content | undefined {
+  const mediaType = mediaTypeOf(bytes);
+  if (mediaType === undefined) return undefined;
+  const data = bytes.toString("base64");
+  if (mediaType === "application/pdf") return { type: "document", mediaType, data, name: path.basename(name) };
+  return { type: "image", mediaType, data };
 }

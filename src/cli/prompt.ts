@@ -62,6 +62,7 @@ export async function contentOf(
   }: { settings: Pick<OpenSettings, "permissions">; root: string; cwd: string; servers: readonly string[] },
 ): Promise<{ content: Content[]; seen: SeenFile[] }> {
   const seen: SeenFile[] = [];
+  const media: Content[] = [];
   const data = [
     ...(piped === undefined ? [] : [noteText("standard input", piped)]),
     ...beside.map(({ from, text }) => noteText(from, text)),
@@ -76,12 +77,14 @@ export async function contentOf(
     });
     for (const line of says) process.stderr.write(`holdfast: ${printable(line)}\n`);
     seen.push(...files.map(({ path, hash }) => ({ path, hash })));
-    data.push(
-      ...files.map(({ shown, text }) => noteText(`file ${shown.replace(/["<>\n]/g, "?")}`, text.replace(/\n$/, ""))),
-    );
+    for (const { shown, text, media: picture } of files) {
+      const from = `file ${shown.replace(/["<>\n]/g, "?")}`;
+      data.push(noteText(from, picture ? "(it follows)" : text.replace(/\n$/, "")));
+      if (picture) media.push(picture);
+    }
   }
   const notes = data.map((text): Content => ({ type: "text", text: `\n${text}` }));
-  return { content: [{ type: "text", text: words }, ...notes], seen };
+  return { content: [{ type: "text", text: words }, ...notes, ...media], seen };
 }
 
 async function readPiped({ needed }: { needed: boolean }): Promise<string> {

@@ -45,6 +45,24 @@ const requests = (): number => server.log().requests.length;
 const contexts = async () => JSON.parse((await here(["contexts", "ls", "--json"], opts)).stdout);
 
 describe("a prompt", () => {
+  it("brings a picture that it names as a picture", async () => {
+    const png = Buffer.from(
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+      "base64",
+    );
+    fs.writeFileSync(path.join(opts.cwd, "shot.png"), png);
+    await runCli(["-p", "what is on @shot.png?", "--model", "anthropic/claude-sonnet-5-5"], {
+      ...opts,
+      env: { ANTHROPIC_BASE_URL: server.anthropicUrl, ANTHROPIC_API_KEY: KEYS.ANTHROPIC_API_KEY },
+    });
+    const messages = server.log().requests.at(-1)!.body.messages as { content: { type: string; source?: unknown }[] }[];
+    expect(messages.at(-1)!.content.find(({ type }) => type === "image")?.source).toEqual({
+      type: "base64",
+      media_type: "image/png",
+      data: png.toString("base64"),
+    });
+  });
+
   it("brings what is piped in and the files it names, as data; what may not be brought stays as it was typed, and is said", async () => {
     fs.writeFileSync(path.join(opts.cwd, ".env"), "SECRET=1\n");
     fs.writeFileSync(path.join(opts.cwd, "a b.txt"), "blanks\n");

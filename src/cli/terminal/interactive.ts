@@ -189,7 +189,9 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   try {
     const { style } = terminal;
     transcript.say([headingLine(state, style)]);
-    const chosen = await chosenContext(state, flags);
+    // `-r` alone: the person chooses.
+    const isChosenHere = flags.resume === "" && !flags.continue;
+    const chosen = isChosenHere ? undefined : await chosenContext(state, flags);
     const context = chosen && flags.forkSession ? await forked(state, chosen) : chosen;
     if (context) transcript.say(await recentPast(state, context, terminal));
     await sitting.change({ context });
@@ -197,6 +199,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     terminal.prompt.remember(past);
     const given = words.join(" ").trim();
     if (past.length === 0 && given === "") transcript.say(thingsToTry(style));
+    if (isChosenHere) await sitting.attempt(() => desk.resume());
     await asksTrust(sitting);
     if (given !== "") await sitting.attempt(() => submit(given, false));
     return await left.promise;
