@@ -99,6 +99,8 @@ export interface RunOptions extends Omit<TakeOptions, "onProgress"> {
   goal?: string | undefined;
   /** The input was piped in, not typed: a command in it is none. */
   isPiped?: boolean | undefined;
+  /** Without an input: a turn that somebody stopped is left as it is, and only one that was cut off goes on. Default: both do. */
+  leavesStopped?: boolean;
   onEvent?: (event: HarnessEvent) => void;
   /** Called once the context is held, before anything happens in it. */
   onOpen?: (context: string, turn: Turn) => void;
@@ -248,14 +250,14 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
 async function runToEnd(
   { context, taken, isClosed }: { context: string; taken: Taken; isClosed: () => boolean },
   input: string | Content[] | undefined,
-  { seen = [], goal, isPiped }: RunOptions,
+  { seen = [], goal, isPiped, leavesStopped = false }: RunOptions,
 ): Promise<RunResult> {
   const startedAt = Date.now();
   const before = countsOf(taken);
   try {
     if (input !== undefined)
       await taken.agent.send(input, { isPiped, facts: (id) => [...seenFacts(seen, id), ...goalFacts(goal, id)] });
-    else await taken.agent.reopen();
+    else if (!leavesStopped) await taken.agent.reopen();
     const reason = await drive(taken.agent, { takes: "inputs" });
     return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
   } catch (error) {

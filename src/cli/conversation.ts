@@ -17,7 +17,7 @@ import { begunWith, startOf } from "./start.ts";
 
 export type ConversationFlags = WorkFlags &
   McpFlags &
-  NewConversation["flags"] & { pluginDir?: string[]; name?: string | undefined };
+  NewConversation["flags"] & { pluginDir?: string[]; name?: string | undefined; goal?: string | undefined };
 
 /** What whoever sits there is told. */
 export interface ConversationDoor {
@@ -43,8 +43,8 @@ export interface OpenConversation {
   readonly run: Run | undefined;
   /** Contract: durable when it resolves. `waits`: a turn of its own, behind the one that runs; `beside`: data that comes with the words. */
   send(words: string, how?: { waits?: boolean; beside?: Prompt["beside"] }): Promise<void>;
-  /** Takes up what was interrupted; nothing where nothing was. */
-  takeUp(): Promise<void>;
+  /** Takes up what was cut off; `stopped`: also a turn that was stopped on purpose. */
+  takeUp(how?: { stopped?: boolean }): Promise<void>;
   /** Ends the turn that runs, cleanly; false when none does. */
   interrupt(): boolean;
   /** Lets the context go; a turn that runs is interrupted, and can be taken up. */
@@ -140,10 +140,10 @@ export async function openConversation(
       const place = { settings, root: state.project.root, cwd: flags.cwd, servers };
       const { content, seen } = await contentOf({ words, beside }, place);
       if (run) await run.send(content, { waits, facts: (id) => seenFacts(seen, id) });
-      else await open(content, await idOf(words), { seen });
+      else await open(content, await idOf(words), { seen, goal: flags.goal });
     },
-    async takeUp() {
-      if (!run && context) await open(undefined, context.id, {});
+    async takeUp({ stopped = false } = {}) {
+      if (!run && context) await open(undefined, context.id, { leavesStopped: !stopped });
     },
     interrupt() {
       if (!run?.taken.agent.hasWork()) return false;

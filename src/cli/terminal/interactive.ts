@@ -35,6 +35,8 @@ export interface Sitting {
   attempt(work: () => Promise<void> | void): Promise<void>;
 }
 
+const STOPPED = "· interrupted; say how to go on, or just: go on";
+
 export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
   const state = await openState(flags);
   const left = Promise.withResolvers<number>();
@@ -70,8 +72,9 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     flags,
     conversation: undefined,
     change(to) {
-      ready = ready.then(() => changeTo(to));
-      return ready;
+      const changed = ready.then(() => changeTo(to));
+      ready = changed.catch(() => undefined); // said by whoever asked for it; what was open stays open
+      return changed;
     },
     async attempt(work) {
       try {
@@ -87,6 +90,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const before = sitting.conversation;
     const same = before?.run && "context" in to ? undefined : await infoOf(before);
     const context = "context" in to ? to.context : same;
+    /** What was at work goes on with what is chosen now; what somebody stopped does not. */
+    const stopped = !("context" in to) && (before?.run?.taken.agent.hasWork() ?? false);
     sitting.conversation = undefined;
     await before?.close();
     const next = { ...sitting.flags, ...to.flags };
@@ -97,12 +102,12 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       if (!before) throw error;
       // What was asked for cannot be had: everything is as it was.
       sitting.conversation = await openConversation(sitting.flags, state, { context: await infoOf(before), door });
-      await sitting.conversation.takeUp();
+      await sitting.conversation.takeUp({ stopped });
       throw error;
     } finally {
       status.changed();
     }
-    if (context) await sitting.conversation.takeUp();
+    if (context) await sitting.conversation.takeUp({ stopped });
   }
 
   const infoOf = async (of: OpenConversation | undefined): Promise<ContextInfo | undefined> => {
@@ -121,12 +126,14 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       last = result;
       if (result.reason !== "done" && result.reason !== "interrupted" && result.error === undefined)
         transcript.say([terminal.style.dim(`· ended early: ${result.reason}`)]);
-      if (result.reason === "interrupted")
-        transcript.say([terminal.style.dim("· interrupted; say how to go on, or just: go on")]);
+      if (result.reason === "interrupted") transcript.say([terminal.style.dim(STOPPED)]);
     },
     opened(run) {
-      transcript.resume(run.taken.agent.turn);
+      const { turn } = run.taken.agent;
+      transcript.resume(turn);
       status.changed();
+      const wasStopped = turn.state.turn === undefined && turn.state.lastTurn?.reason === "interrupted";
+      if (wasStopped && turn.state.queue.length === 0) transcript.say([terminal.style.dim(STOPPED)]);
     },
     says: (lines) => lines.length > 0 && transcript.say(lines.map((line) => terminal.style.dim(`· ${line}`))),
     ask: (request, signal) => terminal.ask(request, signal),

@@ -58,6 +58,7 @@ export interface AppOptions {
   now: () => number;
 }
 
+const ESCAPE = "\u001b";
 /** Two of the same key within this time are meant together. */
 const TWICE_MS = 1_500;
 
@@ -108,11 +109,16 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
     return is;
   }
 
+  /** Whoever opened it is told by the panel itself, where that takes Esc. */
+  function leavePanel(): void {
+    if (!front().key({ kind: "key", data: ESCAPE })) panels.pop();
+  }
+
   function onInterruptKey(): void {
     if (isWorking()) {
       if (isTwice("ctrl+c")) keys.leave();
       else keys.interrupt();
-    } else if (panels.length > 0) panels.pop();
+    } else if (panels.length > 0) leavePanel();
     else if (!prompt.isEmpty) prompt.clear();
     else if (isTwice("ctrl+c")) keys.leave();
     else notice = "Ctrl-C once more leaves.";
