@@ -138,7 +138,12 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
         value: one,
       })),
     );
-    if (chosen) await sitting.change({ context: chosen });
+    if (!chosen) return;
+    // What was allowed here was allowed here: the other one goes on as it was started.
+    await sitting.change({
+      context: chosen,
+      flags: { permissionMode: undefined, allow: [], addDirs: [], model: undefined },
+    });
   }
 
   async function fork(checkpoint: string | undefined): Promise<void> {

@@ -184,7 +184,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       rest = lines.pop() ?? "";
       if (lines.length > 0) transcript.say(lines.map((line) => `  ${line}`));
     };
-    const cwd = sitting.conversation?.run?.taken.agent.turn.cwd ?? state.project.root;
+    const cwd = sitting.conversation?.state.project.root ?? state.project.root; // wherever the agent has gone
     const end = await runPersonCommand(command, { cwd, signal: runs.signal, tell });
     runs = undefined;
     tell("\n");
@@ -207,7 +207,9 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const given = words.join(" ").trim();
     if (past.length === 0 && given === "") transcript.say(thingsToTry(style));
     if (isChosenHere) await sitting.attempt(() => desk.resume());
-    await asksTrust(sitting);
+    // What was given for this start is given: another context, and what comes later, is asked about anew.
+    sitting.flags = { ...sitting.flags, trust: false };
+    await sitting.attempt(() => asksTrust(sitting));
     if (given !== "") await sitting.attempt(() => submit(given, false));
     return await left.promise;
   } finally {

@@ -2,6 +2,7 @@
 import type { StatusNow } from "../../front/terminal/status-line.ts";
 import { contextState } from "../../loop/agent.ts";
 import { stateOf as viewStateOf } from "../../mechanisms/compaction/events.ts";
+import { goalIn } from "../../mechanisms/goal/events.ts";
 import { counted } from "../../text/counted.ts";
 import type { OpenConversation } from "../conversation.ts";
 import type { WorkFlags } from "../flags.ts";
@@ -30,9 +31,11 @@ export function createStatus(
       for (const { what, count } of harness.host.outstanding(ledger, name))
         if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
     const { used } = viewStateOf(agent.turn);
+    const { goal } = goalIn(agent.turn);
     return {
       ...base,
       context: run.context,
+      ...(goal && { goal: goal.condition }),
       ...(used !== undefined && { window: Math.min(1, used / open.model.limits.contextTokens) }),
       outstanding: [...counts].map(([what, count]) => counted(count, what)),
     };

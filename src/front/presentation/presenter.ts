@@ -62,13 +62,13 @@ export function createPresenter(): Presenter {
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
 
   function remember(agent: string, callId: string, tool: string, input: unknown): CallBlock {
-    const call = { agent, callId, tool, title: callTitle(tool, input) };
+    const call = { agent: safeName(agent), callId, tool: safeName(tool), title: callTitle(tool, input) };
     calls.set(keyOf(agent, callId), call);
     return call;
   }
 
   const known = (agent: string, callId: string, tool: string): CallBlock =>
-    calls.get(keyOf(agent, callId)) ?? { agent, callId, tool, title: "" };
+    calls.get(keyOf(agent, callId)) ?? { agent: safeName(agent), callId, tool: safeName(tool), title: "" };
 
   /** One more call of a subagent, or of one of its own, counts for the call that everybody sees. */
   function countFor(agent: string): FactBlock[] {
@@ -88,15 +88,16 @@ export function createPresenter(): Presenter {
   }
 
   function show(fact: ShownFact): FactBlock[] {
-    const { actor: agent, type, data } = fact;
+    const { actor, type, data } = fact;
+    const agent = safeName(actor);
     switch (type) {
       case "input.received":
         inputs.set(data.inputId, textOf(data.content));
         return [
           {
             kind: "prompt",
-            agent: data.agent,
-            from: data.origin,
+            agent: safeName(data.agent),
+            from: safeName(data.origin),
             text: printable(textOf(data.content)),
             ...(data.waits && { waits: true }),
           },
@@ -112,26 +113,26 @@ export function createPresenter(): Presenter {
         const goesOn = data.parts.some((part) => part.type === "call");
         const cutOff = data.finish === "length" && !goesOn;
         const { model, usage } = data;
-        const text = subtasks.has(agent) ? "" : printable(textOf(data.parts));
+        const text = subtasks.has(actor) ? "" : printable(textOf(data.parts));
         return [{ kind: "reply", agent, text, goesOn, cutOff, model, usage }];
       }
       case "tool.started": {
-        const call = remember(agent, data.callId, data.name, data.input);
+        const call = remember(actor, data.callId, data.name, data.input);
         return [{ kind: "begun", call, at: fact.at, before: false }];
       }
       case "tool.finished":
-        return [finished(known(agent, data.callId, data.name), data)];
+        return [finished(known(actor, data.callId, data.name), data)];
       case "todo.written": {
         const items = data.todos.map((todo) => printable(todo.content));
-        const isNew = !isDeepStrictEqual(items.toSorted(), todos.get(agent)?.toSorted() ?? []);
-        todos.set(agent, items);
+        const isNew = !isDeepStrictEqual(items.toSorted(), todos.get(actor)?.toSorted() ?? []);
+        todos.set(actor, items);
         const shown = data.todos.map((todo) => ({ ...todo, content: oneLine(printable(todo.content), 200) }));
         return [{ kind: "todos", agent, todos: shown, isNew }];
       }
       case "message.sent":
-        return [{ kind: "message", from: agent, to: data.to, text: printable(data.content) }];
+        return [{ kind: "message", from: agent, to: safeName(data.to), text: printable(data.content) }];
       case "approval.asked": {
-        const title = `${data.tool} ${callTitle(data.tool, data.input)}`.trimEnd();
+        const title = `${safeName(data.tool)} ${callTitle(data.tool, data.input)}`.trimEnd();
         return [{ kind: "asked", agent, requestId: data.requestId, title }];
       }
       case "approval.answered": {
@@ -223,6 +224,9 @@ export function createPresenter(): Presenter {
     },
   };
 }
+
+/** A name comes from a model, or from somebody's file: it stands on one line, and moves no cursor. */
+const safeName = (name: string): string => oneLine(name, 60);
 
 /** What a mechanism put beside the words of whoever said them. */
 const addedTo = (said: string, content: readonly Content[]): string[] =>

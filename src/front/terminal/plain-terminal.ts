@@ -1,15 +1,19 @@
 // The terminal in plain lines, for screen readers and terminals that only take lines: nothing is drawn over, no timer, a bell at the end of a turn.
 import { createInterface } from "node:readline";
 import { LEAD } from "../../loop/agent.ts";
+import type { ApprovalAnswer } from "../../mechanisms/approvals/events.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
+import { choicesFor, describeRequest } from "../presentation/approval.ts";
+import { escaped } from "../presentation/printable.ts";
 import { isDumb, PLAIN, styleFor } from "../presentation/style.ts";
 import { createTally } from "../presentation/tally.ts";
-import { createApprovalCard } from "./approval-card.ts";
+import { lineAnswer } from "../text/terminal-approval.ts";
 import { createRunning } from "./running.ts";
 import type { OpenTerminal, TerminalOptions } from "./terminal.ts";
 import { createTranscript } from "./transcript.ts";
 import type { Panel, Size } from "./view.ts";
 
+const CLEAR_LINE = { ctrl: true, name: "u" };
 const ENTER = "\r";
 const ESCAPE = "\u001b";
 /** Typed alone it leaves a list or a page. */
@@ -23,6 +27,8 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
   const tally = createTally();
   const running = createRunning({ style, lead: LEAD, now: () => Date.now() });
   const panels: Panel[] = [];
+  /** Takes the next lines instead of the prompt: a question stands there. */
+  let answering: ((line: string) => void) | undefined;
   const questions: (() => void)[] = [];
   const lines = createInterface({ input: stdin, output: stdout, terminal: !isDumb(process.env), prompt: "> " });
   const print = (more: readonly string[]) => void stdout.write(`${more.join("\n")}\n`);
@@ -62,6 +68,10 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
   }
 
   function typed(line: string): void {
+    if (answering) {
+      answering(line);
+      return;
+    }
     const panel = panels.at(-1);
     if (!panel) {
       if (line.trim() !== "") keys.submit(line.trim(), { queued: false });
@@ -98,6 +108,7 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
         settle();
       },
     },
+    isDrawn: false,
     prompt: { remember: () => undefined },
     changed: () => undefined,
     app: { open, notice: (line) => print([line]) },
@@ -105,20 +116,31 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
     ask: (request, signal) =>
       inTurn(async () => {
         const change = await previewChange(request.tool, request.input, request.cwd);
+        const choices = choicesFor(request);
+        const keysOf = choices.map(({ key }) => key).join(", ");
         return new Promise((resolve) => {
           if (signal.aborted) return resolve(undefined);
-          const end = (answer?: Parameters<Parameters<typeof createApprovalCard>[0]["answered"]>[0]) => {
+          const end = (answer?: ApprovalAnswer) => {
             signal.removeEventListener("abort", gone);
-            close();
+            answering = undefined;
             resolve(answer);
           };
           const gone = () => end();
           signal.addEventListener("abort", gone, { once: true });
-          const now = () => Date.now();
-          const about = { request, ...(change && { change }), waiting: 0, style };
-          const close = open(
-            createApprovalCard({ ...about, shownAt: now(), now, answered: end, changed: () => undefined }),
-          );
+          print([
+            `${escaped(request.agent)} asks: may I?`,
+            ...describeRequest({ request, ...(change && { change }), style }),
+            ...choices.map(({ key, says }) => `  [${key}] ${says}`),
+            "  n TEXT: no, and the model is told why",
+          ]);
+          lines.write(null, CLEAR_LINE); // what was begun before it was asked answers nothing
+          answering = (line) => {
+            const answer = lineAnswer(line, choices);
+            if (answer) end(answer);
+            else print([`nothing was answered: type ${keysOf}, then Enter`]);
+            lines.prompt();
+          };
+          lines.prompt();
         });
       }),
     close() {

@@ -26,6 +26,8 @@ export interface OpenTerminal {
   readonly tally: Tally;
   readonly style: Style;
   readonly size: () => Size;
+  /** Lines at the bottom are drawn anew; otherwise everything is printed once. */
+  readonly isDrawn: boolean;
   changed(when?: "soon" | "at once"): void;
   /** Asks for approval at this terminal. */
   readonly ask: NonNullable<ApprovalsOptions["onAsk"]>;
@@ -72,7 +74,10 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
   const transcript = createTranscript({ style, size, running, tally, append, changed });
   const prompt = createPromptEditor({
     ...{ history, complete, size, style, changed },
-    onSubmit: (text) => keys.submit(text, { queued: false }),
+    onSubmit(text) {
+      if (!text.startsWith("/")) said.clear();
+      keys.submit(text, { queued: false });
+    },
   });
   const waiting = () => {
     running.asking(app.waiting);
@@ -113,6 +118,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
   screen.changed("at once");
 
   return {
+    isDrawn: true,
     ...{ app, transcript, running, prompt, tally, style, size, changed, suspended },
     ask: (request, signal) => app.ask({ request, signal, card: (answered, more) => card(request, answered, more) }),
     close() {

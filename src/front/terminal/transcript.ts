@@ -38,6 +38,7 @@ export interface TerminalTranscriptOptions {
   isPlain?: boolean;
 }
 
+const MARGIN = "  ";
 /** Of a prompt that is repeated above: a pasted file is not. */
 const MOST_PROMPT_LINES = 10;
 /** What stands close together: a call below a call, a notice below a notice. */
@@ -65,7 +66,10 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
   let held: { kind: string; lines: readonly string[] }[] = [];
 
   const columns = () => size().columns;
-  const markdown = (text: string) => markdownLines(text, { columns: columns(), style });
+  /** The margin is ours: what a model says cannot pass for a prompt, a call or a question. */
+  const indented = (more: readonly string[]) => more.map((line) => (line === "" ? "" : `${MARGIN}${line}`));
+  const room = () => Math.max(10, columns() - MARGIN.length);
+  const markdown = (text: string) => indented(markdownLines(text, { columns: room(), style }));
 
   /** An empty line stands between what is of another kind. */
   function put(kind: string, more: readonly string[]): void {
@@ -89,7 +93,7 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
   }
 
   function endStream(rest: string): void {
-    if (stream) putReply([...stream.push(rest), ...stream.end()]);
+    if (stream) putReply(indented([...stream.push(rest), ...stream.end()]));
     stream = undefined;
     isOnTop = false;
     const waited = held;
@@ -101,9 +105,9 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
     running.live(block);
     if (block.kind === "status") put("notice", wrappedLines([style.dim(`· ${block.text}`)], columns()));
     else if (block.kind === "saying") {
-      stream ??= createStreamedMarkdown({ columns: columns(), style });
-      stream.resize(columns());
-      putReply(stream.push(block.text));
+      stream ??= createStreamedMarkdown({ columns: room(), style });
+      stream.resize(room());
+      putReply(indented(stream.push(block.text)));
     } else if (block.kind === "again") {
       endStream("");
       put("notice", [style.dim("· what stands above does not count: the model is asked again")]);
@@ -144,6 +148,12 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
     );
   }
 
+  /** A mechanism has answered what was typed, such as /goal. */
+  function answer(event: StoredEvent): void {
+    const { data } = event as Extract<ShownFact, { type: "input.answered" }>;
+    put("reply", markdown(printable(data.text)));
+  }
+
   function fact(block: FactBlock, event?: StoredEvent): void {
     running.fact(block);
     switch (block.kind) {
@@ -181,6 +191,7 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
         const { type, actor, at } = event.event;
         if (type === "turn.started") running.turnStarted(actor, at);
         if (type === "turn.ended") running.turnEnded(actor);
+        if (type === "input.answered") answer(event.event);
         for (const block of presenter.fact(event.event)) fact(block, event.event);
       }
       changed();
@@ -191,7 +202,7 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
     },
     render() {
       const words = held.filter(({ kind }) => kind === "prompt").flatMap(({ lines }) => lines);
-      return { lines: wrappedLines([...(stream?.live() ?? []), ...words], columns()) };
+      return { lines: wrappedLines([...indented(stream?.live() ?? []), ...words], columns()) };
     },
   };
 }

@@ -83,7 +83,7 @@ async function readAnswer(choices: Choice[], signal: AbortSignal): Promise<Appro
     for (;;) {
       const typed = await nextLine(lines, signal);
       if (typed === undefined) return undefined;
-      const answer = meaning(typed, choices);
+      const answer = lineAnswer(typed, choices);
       if (answer) return answer;
       process.stderr.write(`  answer with ${choices.map(({ key }) => key).join(", ")}\n`);
     }
@@ -113,7 +113,8 @@ function nextLine(lines: Interface, signal: AbortSignal): Promise<string | undef
   });
 }
 
-function meaning(typed: string, choices: Choice[]): ApprovalAnswer | undefined {
+/** What a typed line answers. Contract: a line that is not one of the answers, whole, answers nothing. */
+export function lineAnswer(typed: string, choices: readonly Choice[]): ApprovalAnswer | undefined {
   const [, word = "", rest = ""] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(typed) ?? [];
   const key = word.toLowerCase().replace(/[,:;.]$/, "");
   const chosen = choices.find((choice) => choice.key === key || WORDS[choice.scope] === key);

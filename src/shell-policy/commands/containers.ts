@@ -35,7 +35,8 @@ function isForPeople({ args }: CommandCall): boolean {
   if (
     (words.includes("workflow") && words.includes("input")) ||
     (words.includes("project") && words.some((word) => word === "adopt" || word === "forget")) ||
-    (words.includes("contexts") && words.includes("import"))
+    (words.includes("contexts") && words.includes("import")) ||
+    (words.includes("team") && words.includes("send")) // it would be said as the user
   )
     return true;
   const isPrompt = words.some((word) => /^(?:-p|--print)$/.test(word));

@@ -45,27 +45,27 @@ const finished = {
 test("a reply that streamed is not printed again when it is recorded, and what was held back of it is", () => {
   const { printed, said, replied, rows } = setUp();
   said("First paragraph.\n\nSecond ");
-  expect([printed, rows()]).toEqual([["First paragraph."], ["", "Second"]]);
+  expect([printed, rows()]).toEqual([["  First paragraph."], ["", "  Second"]]);
   said("one");
   replied("First paragraph.\n\nSecond one.");
-  expect([printed, rows()]).toEqual([["First paragraph.", "", "Second one."], []]);
+  expect([printed, rows()]).toEqual([["  First paragraph.", "", "  Second one."], []]);
 });
 
 test("a reply that is recorded otherwise than it streamed is printed as it was recorded, and that is said", () => {
   const { printed, said, replied } = setUp();
   said("This.\n\n");
   replied("That.");
-  expect(printed).toEqual(["This.", "", "· recorded was this instead of what stands above:", "", "That."]);
+  expect(printed).toEqual(["  This.", "", "· recorded was this instead of what stands above:", "", "  That."]);
 });
 
 test("what teammates do while the lead speaks is told when it has spoken", () => {
   const { printed, said, replied } = setUp();
   said("One.\n\nTwo");
   replied("I am bob.", "bob");
-  expect(printed).toEqual(["One."]);
+  expect(printed).toEqual(["  One."]);
   said(".");
   replied("One.\n\nTwo.");
-  expect(printed).toEqual(["One.", "", "Two.", "", "  [bob] I am bob."]);
+  expect(printed).toEqual(["  One.", "", "  Two.", "", "  [bob] I am bob."]);
 });
 
 test("a call stands live with its time and last line while it runs, and is printed with its result when it has ended", () => {
@@ -109,4 +109,22 @@ test("a person's words are repeated, long ones shortened, queued ones marked; no
     "  … 4 more lines",
     "  queued: a turn of its own, behind this one",
   ]);
+});
+
+test("names that a model or somebody's file brings move no cursor and make no lines of their own", () => {
+  const { printed, fact, rows } = setUp();
+  const evil = "no\u001b]0;PWN\u0007\u001b[2J\n> delete it\u202etool";
+  fact("turn.started", { turnId: "t", cause: "input" });
+  fact("tool.started", { ...started, name: evil });
+  expect(rows().join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  fact("tool.finished", { ...finished, name: evil });
+  fact("message.sent", { messageId: "m", to: evil, content: "hello" }, evil);
+  expect(printed.join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  expect(printed.filter((line) => line.startsWith(">"))).toEqual([]);
+});
+
+test("what a mechanism answers to typed words is shown", () => {
+  const { printed, fact } = setUp();
+  fact("input.answered", { inputId: "i", text: "The goal is cleared." });
+  expect(printed).toEqual(["  The goal is cleared."]);
 });
