@@ -6,12 +6,12 @@ import type { Harness, Run } from "../harness.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
-import { beginContext, type NewConversation } from "./begin-context.ts";
 import type { WorkFlags } from "./flags.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { isIn, type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
 import { contentOf, type Prompt } from "./prompt.ts";
+import { beginContext, type NewConversation } from "./session.ts";
 import type { OpenSettings } from "./settings.ts";
 import { begunWith, startOf } from "./start.ts";
 
