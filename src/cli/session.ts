@@ -30,7 +30,7 @@ export function checkSession(
 }
 
 /** An id is used once. */
-export function sessionTaken(error: unknown, { sessionId }: SessionFlags): never {
+function sessionTaken(error: unknown, { sessionId }: SessionFlags): never {
   if (sessionId === undefined || !isHoldfastError(error, "conflict")) throw error;
   const why = `there is a context ${sessionId} already: go on with it by -r ${sessionId}`;
   throw new HoldfastError("invalid", why, { cause: error });

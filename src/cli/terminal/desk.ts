@@ -7,10 +7,13 @@ import { age, oneLine } from "../../front/presentation/printable.ts";
 import { createChoiceList, type ListChoice } from "../../front/terminal/choice-list.ts";
 import { createPager } from "../../front/terminal/pager.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
+import type { Run } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import { contextRoot } from "../../loop/transcript.ts";
+import { stateOf as viewStateOf } from "../../mechanisms/compaction/events.ts";
 import { costUsd } from "../../models/catalogue.ts";
+import type { Model } from "../../models/model.ts";
 import { modelSpec } from "../../models/model-spec.ts";
 import type { RunResult } from "../../run-result.ts";
 import { createTeamSource } from "../team-source.ts";
@@ -48,6 +51,13 @@ const MODE_HELP: Record<PermissionMode, string> = {
   bypassPermissions: "everything is allowed, but for what is protected",
   bypass: "",
 };
+
+/** How full it is, by what the provider counted. */
+function windowLine(run: Run, { limits }: Model): string {
+  const { used } = viewStateOf(run.taken.agent.turn);
+  if (used === undefined) return "nothing was counted yet";
+  return `${tokens(used)} of ${tokens(limits.contextTokens)} tokens in the window (${Math.round((100 * used) / limits.contextTokens)} %)`;
+}
 
 export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions): Desk {
   const { terminal, state } = sitting;
@@ -196,9 +206,14 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     if (to.permissionMode !== undefined && !mode)
       throw new HoldfastError("invalid", `there is no mode ${to.permissionMode}: ${PERMISSION_MODES.join(", ")}`);
     const model = to.model === undefined ? {} : { model: modelSpec(to.model) };
-    await sitting.change({ flags: { ...model, ...(mode && { permissionMode: mode }) } });
+    const flags = { ...model, ...(mode && { permissionMode: mode }) };
+    if (sitting.changeLater(flags)) {
+      app.notice(`${mode ? `mode ${mode}` : model.model}: when this turn is over`);
+      return;
+    }
+    await sitting.change({ flags });
     const now = sitting.conversation;
-    say([style.dim(`· ${now?.model.id}, mode ${now?.mode}`)]);
+    if (now) app.notice(`${now.model.id}, mode ${now.mode}`);
   };
 
   return {
@@ -237,6 +252,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
       return [
         `model ${model.id} (window ${tokens(model.limits.contextTokens)} tokens${model.limits.isAssumed ? ", assumed" : ""})`,
         `mode ${mode}; ${settings.sandbox ? "commands run inside the sandbox" : "no sandbox"}`,
+        ...(run ? [windowLine(run, model)] : []),
         ...(run ? [`context ${run.context} in ${contextRoot(run.taken.agent.turn)}`] : ["no context yet"]),
       ];
     },
@@ -244,15 +260,16 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
       const { bareNames } = await import("../../models/catalogue.ts");
       const model = await choose(
         "Which model? (others by name: /model PROVIDER/NAME)",
-        [...bareNames(), "rehearsal"].map((label) => ({ label, value: label })),
+        [...new Set([...bareNames(), "rehearsal"])].map((label) => ({ label, value: label })),
       );
       if (model !== undefined) await reopen({ model });
     },
     async chooseMode() {
       const modes = PERMISSION_MODES.filter((mode) => mode !== "bypass");
+      const isNow = (mode: PermissionMode) => mode === sitting.conversation?.mode;
       const mode = await choose(
         "What is allowed unasked?",
-        modes.map((one) => ({ label: one, detail: MODE_HELP[one], value: one })),
+        modes.map((one) => ({ label: one, detail: `${MODE_HELP[one]}${isNow(one) ? " (now)" : ""}`, value: one })),
       );
       if (mode !== undefined) await reopen({ permissionMode: mode });
     },

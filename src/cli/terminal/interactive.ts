@@ -1,5 +1,6 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
 import type { ContextInfo } from "../../contexts/listing.ts";
+import { oneLine } from "../../front/presentation/printable.ts";
 import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
@@ -31,8 +32,19 @@ export interface Sitting {
   conversation: OpenConversation | undefined;
   /** Lets the conversation go and opens another: with other flags, of another context, or a new one. */
   change(to: { flags?: Partial<InteractiveFlags>; context?: ContextInfo | undefined }): Promise<void>;
+  /** Contract: true when something is at work: then it is changed when that is over. */
+  changeLater(flags: Partial<InteractiveFlags>): boolean;
   /** Says what went wrong, and goes on. */
   attempt(work: () => Promise<void> | void): Promise<void>;
+}
+
+/** As a shell splits them; a command that is asked about is one word. */
+function wordsOf(name: string, rest: string): string[] {
+  const checked = name === "permissions" ? /^check\s+([^"'][\s\S]*)$/.exec(rest)?.[1] : undefined;
+  if (checked !== undefined) return ["check", checked.trim()];
+  return [...rest.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? "",
+  );
 }
 
 const STOPPED = "· interrupted; say how to go on, or just: go on";
@@ -50,7 +62,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     complete: createCompletions(() => sitting.conversation, { root: state.project.root, signal: over.signal }),
     status: status.now,
     keys: {
-      interrupt: () => void (interruptPerson() || interrupt()),
+      interrupt: () => interruptPerson() || interrupt(),
       leave: () => left.resolve(0),
       submit: (text, { queued }) => void sitting.attempt(() => submit(text, queued)),
       nextMode: () => void sitting.attempt(() => desk.nextMode()),
@@ -63,6 +75,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   let ran: { from: string; text: string }[] = [];
   let runs: AbortController | undefined;
   let last: RunResult | undefined;
+  /** What was chosen while something was at work. */
+  let later: Partial<InteractiveFlags> | undefined;
   /** Until the conversation is open, and while it is changed, words wait. */
   let ready: Promise<void> = Promise.resolve();
 
@@ -75,6 +89,11 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       const changed = ready.then(() => changeTo(to));
       ready = changed.catch(() => undefined); // said by whoever asked for it; what was open stays open
       return changed;
+    },
+    changeLater(to) {
+      if (!sitting.conversation?.run?.taken.agent.hasWork()) return false;
+      later = { ...later, ...to };
+      return true;
     },
     async attempt(work) {
       try {
@@ -124,6 +143,11 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     },
     result(result) {
       last = result;
+      if (later && !sitting.conversation?.run?.taken.agent.hasWork()) {
+        const flags = later;
+        later = undefined;
+        void sitting.attempt(() => sitting.change({ flags }));
+      }
       if (result.reason !== "done" && result.reason !== "interrupted" && result.error === undefined)
         transcript.say([terminal.style.dim(`· ended early: ${result.reason}`)]);
       if (result.reason === "interrupted") transcript.say([terminal.style.dim(STOPPED)]);
@@ -143,10 +167,11 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     },
   };
 
-  function interrupt(): void {
-    if (!sitting.conversation?.interrupt()) return;
+  function interrupt(): boolean {
+    if (!sitting.conversation?.interrupt()) return false;
     terminal.running.interrupting();
     terminal.changed("at once");
+    return true;
   }
 
   /** Contract: true when a command of the person's own was running. */
@@ -167,7 +192,10 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const [, name, rest = ""] = /^\/([\w:-]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
     if (name === undefined) return send(text, { waits: queued });
     const command = slashCommand(name);
-    if (command) return command.run(desk, rest.split(/\s+/).filter(Boolean));
+    if (command) {
+      transcript.say(["", terminal.style.dim(oneLine(text, 200))]);
+      return command.run(desk, wordsOf(name, rest));
+    }
     const known = await desk.skillNames();
     if (known.includes(name) || name.includes(":")) return send(text, { waits: queued });
     const near = nearestName(name, [...desk.commandNames(), ...known]);
@@ -178,6 +206,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     if (command === "") return;
     transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
     runs = new AbortController();
+    terminal.running.personRuns(oneLine(command, 60));
     let rest = "";
     const tell = (text: string) => {
       const lines = (rest + text).split("\n");
@@ -187,7 +216,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const cwd = sitting.conversation?.state.project.root ?? state.project.root; // wherever the agent has gone
     const end = await runPersonCommand(command, { cwd, signal: runs.signal, tell });
     runs = undefined;
-    tell("\n");
+    terminal.running.personRuns(undefined);
+    if (rest !== "") tell("\n");
     const how = end.code === undefined ? "it did not run to its end" : `exit code ${end.code}`;
     if (end.code !== 0) transcript.say([terminal.style.dim(`  ${how}`)]);
     ran.push({ from: "a command that the user ran", text: `$ ${command}\n${end.output}\n[${how}]` });
@@ -214,6 +244,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     return await left.promise;
   } finally {
     over.abort();
+    runs?.abort();
     const { conversation } = sitting;
     const run = conversation?.run;
     const wasWorking = run?.taken.agent.hasWork() ?? false;

@@ -1,4 +1,5 @@
 // What the last line of the terminal says, from what is true now: looked up when the ledger changed, not at every frame.
+import { createTally } from "../../front/presentation/tally.ts";
 import type { StatusNow } from "../../front/terminal/status-line.ts";
 import { contextState } from "../../loop/agent.ts";
 import { stateOf as viewStateOf } from "../../mechanisms/compaction/events.ts";
@@ -8,7 +9,7 @@ import type { OpenConversation } from "../conversation.ts";
 import type { WorkFlags } from "../flags.ts";
 
 export interface Status {
-  now(): Omit<StatusNow, "spent" | "waiting">;
+  now(): Omit<StatusNow, "waiting">;
   changed(): void;
 }
 
@@ -21,13 +22,17 @@ export function createStatus(
   function look(): ReturnType<Status["now"]> {
     const open = conversation();
     const model = open?.model.id ?? flags.model ?? "";
-    if (!open) return { model, mode: "opening …", outstanding: [] };
-    const base = { model, mode: open.mode, isSandboxed: open.settings.sandbox !== undefined };
+    if (!open) return { model, mode: "opening …", outstanding: [], spent: "" };
+    const base = { model, mode: open.mode, isSandboxed: open.settings.sandbox !== undefined, spent: "" };
     const { run, harness } = open;
     if (!run) return { ...base, outstanding: [] };
     const { ledger, agent } = run.taken;
     const counts = new Map<string, number>();
-    for (const name of Object.keys(contextState(ledger).agents))
+    const tally = createTally();
+    const { agents } = contextState(ledger);
+    for (const { usageByModel } of Object.values(agents))
+      for (const [used, usage] of Object.entries(usageByModel)) tally.add(used, usage);
+    for (const name of Object.keys(agents))
       for (const { what, count } of harness.host.outstanding(ledger, name))
         if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
     const { used } = viewStateOf(agent.turn);
@@ -35,6 +40,7 @@ export function createStatus(
     return {
       ...base,
       context: run.context,
+      spent: tally.short(),
       ...(goal && { goal: goal.condition }),
       ...(used !== undefined && { window: Math.min(1, used / open.model.limits.contextTokens) }),
       outstanding: [...counts].map(([what, count]) => counted(count, what)),

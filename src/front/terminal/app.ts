@@ -27,7 +27,8 @@ export interface AskedQuestion {
 
 /** What the keys mean that no panel takes. */
 export interface AppKeys {
-  interrupt(): void;
+  /** Contract: false when nothing was running. */
+  interrupt(): boolean;
   leave(): void;
   /** Enter was pressed; `queued`: it waits for its own turn. */
   submit(text: string, how: { queued: boolean }): void;
@@ -41,6 +42,7 @@ export interface AppKeys {
 interface PromptPanel extends Panel {
   text(): string;
   clear(): void;
+  remember(past: readonly string[]): void;
   readonly isEmpty: boolean;
   /** A list of completions or of the history stands open: it takes Esc. */
   readonly hasList: boolean;
@@ -67,6 +69,7 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
   const panels: Panel[] = [];
   const questions: { question: AskedQuestion; settle: (answer: ApprovalAnswer | undefined) => void }[] = [];
   let notice = "";
+  let leaveQuestion: (() => void) | undefined;
   let lastPressed = { key: "", at: 0 };
 
   const front = (): Panel => panels.at(-1) ?? prompt;
@@ -91,12 +94,17 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
       if (questions[0] !== next) return;
       question.signal.removeEventListener("abort", gone);
       questions.shift();
+      leaveQuestion = undefined;
       close();
       settle(answer);
       void askNext();
     };
     const gone = () => end();
-    if (question.signal.aborted) return end();
+    leaveQuestion = gone;
+    if (question.signal.aborted) {
+      end();
+      return;
+    }
     question.signal.addEventListener("abort", gone, { once: true });
     const card = await question.card(end, questions.length - 1);
     if (questions[0] === next) close = open(card);
@@ -114,10 +122,17 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
     if (!front().key({ kind: "key", data: ESCAPE })) panels.pop();
   }
 
+  /** Of a question that another agent asks, the lead's turn is not the one to stop: it is left open. */
+  function stop(): void {
+    if (keys.interrupt() || !leaveQuestion) return;
+    leaveQuestion();
+    notice = "Left open: it waits, also for `holdfast approve`, and is asked here again after holdfast -c.";
+  }
+
   function onInterruptKey(): void {
     if (isWorking()) {
       if (isTwice("ctrl+c")) keys.leave();
-      else keys.interrupt();
+      else stop();
     } else if (panels.length > 0) leavePanel();
     else if (!prompt.isEmpty) prompt.clear();
     else if (isTwice("ctrl+c")) keys.leave();
@@ -125,7 +140,7 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
   }
 
   function onEscape(): void {
-    if (questions.length > 0 || (panels.length === 0 && isWorking())) keys.interrupt();
+    if (questions.length > 0 || (panels.length === 0 && isWorking())) stop();
     else if (panels.length > 0) panels.pop();
     else if (prompt.isEmpty && isTwice("escape")) keys.rewind();
     else if (prompt.isEmpty) notice = "Esc once more: go back to an earlier prompt.";
@@ -155,6 +170,7 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
     const text = prompt.text().trim();
     if (text === "") return;
     prompt.clear();
+    prompt.remember([text]);
     keys.submit(text, how);
   }
 

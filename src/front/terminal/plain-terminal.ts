@@ -13,6 +13,7 @@ import type { OpenTerminal, TerminalOptions } from "./terminal.ts";
 import { createTranscript } from "./transcript.ts";
 import type { Panel, Size } from "./view.ts";
 
+const TWICE_MS = 1_500;
 const CLEAR_LINE = { ctrl: true, name: "u" };
 const ENTER = "\r";
 const ESCAPE = "\u001b";
@@ -44,8 +45,8 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
   function settle(): void {
     const isWorking = running.isAtWork();
     if (wasWorking && !isWorking) {
-      const { model, mode, context } = status();
-      print([style.dim([model, mode, ...(context ? [context] : []), tally.short()].filter(Boolean).join(" · "))]);
+      const { model, mode, context = "", spent } = status();
+      print([style.dim([model, mode, context, spent].filter(Boolean).join(" · "))]);
       stdout.write("\u0007");
       lines.prompt();
     }
@@ -83,7 +84,13 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
   }
 
   lines.on("line", typed);
-  lines.on("SIGINT", () => (running.isAtWork() ? keys.interrupt() : keys.leave()));
+  let pressedAt = 0;
+  lines.on("SIGINT", () => {
+    const isTwice = Date.now() - pressedAt < TWICE_MS;
+    pressedAt = Date.now();
+    if (isTwice) keys.leave();
+    else if (!running.isAtWork() || !keys.interrupt()) print(["Ctrl-C once more leaves."]);
+  });
   lines.on("close", () => keys.leave());
   lines.prompt();
 

@@ -19,8 +19,8 @@ export interface PromptEditor extends Panel {
   readonly isEmpty: boolean;
   /** At the caret. */
   insert(text: string): void;
-  /** What was sent in earlier times, the oldest first: it stands before what was sent here. */
-  remember(past: readonly string[]): void;
+  /** What was sent otherwise than by Enter, the oldest first. */
+  remember(sent: readonly string[]): void;
   /** A list of completions or of the history is open: Esc closes that. */
   readonly hasList: boolean;
 }
@@ -156,10 +156,10 @@ export function createPromptEditor(opts: PromptEditorOptions): PromptEditor {
     get hasList() {
       return search !== undefined || editor.isShowingAutocomplete();
     },
-    remember(past) {
-      const here = history.splice(0);
-      history.push(...worthy(past), ...here);
-      for (const text of history) editor.addToHistory(text);
+    remember(sent) {
+      const more = worthy(sent);
+      history.push(...more);
+      for (const text of more) editor.addToHistory(text);
     },
     key(key: TypedKey) {
       if (key.kind === "key") return keyPressed(key.data);

@@ -12,6 +12,8 @@ export interface Running extends LivePart {
   live(block: LiveBlock): void;
   turnStarted(agent: string, at: number): void;
   turnEnded(agent: string): void;
+  /** A command of the person's own runs; undefined: none does. */
+  personRuns(command: string | undefined): void;
   /** Somebody asked it to stop: that is seen at once. */
   interrupting(): void;
   /** A question stands in front: it is not the model that is waited for. */
@@ -39,6 +41,7 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
   let doing = WAITING;
   let isInterrupting = false;
   let questions = 0;
+  let own: { command: string; since: number } | undefined;
 
   const keyOf = ({ agent, callId }: Pick<CallBlock, "agent" | "callId">): string => `${agent} ${callId}`;
 
@@ -75,10 +78,13 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     interrupting() {
       isInterrupting = true;
     },
+    personRuns(command) {
+      own = command === undefined ? undefined : { command, since: now() };
+    },
     asking(count) {
       questions = count;
     },
-    isAtWork: (agent) => (agent === undefined ? turns.size > 0 : turns.has(agent)),
+    isAtWork: (agent) => (agent === undefined ? turns.size > 0 || own !== undefined : turns.has(agent)),
     fact(block) {
       if (block.kind === "begun")
         calls.set(keyOf(block.call), { call: block.call, since: block.at, before: block.before, tail: "" });
@@ -98,11 +104,14 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
       else if (block.kind === "again") doing = "asking again";
     },
     render({ columns }) {
-      if (turns.size === 0) return { lines: [] };
+      const running = own && `! ${own.command} · ${elapsed(now() - own.since)} · esc stops it`;
+      const ownLines = running === undefined ? [] : [fittedLine(style.dim(running), columns)];
+      if (turns.size === 0) return { lines: ownLines };
       const shown = [...calls.values()].slice(-MOST_CALLS);
       const more = calls.size - shown.length;
       return {
         lines: [
+          ...ownLines,
           ...(more > 0 ? [style.dim(`… ${counted(more, "more call")}`)] : []),
           ...shown.flatMap((one) => callLines(one, columns)),
           workLine(columns),

@@ -39,7 +39,7 @@ export interface OpenTerminal {
 
 export interface TerminalOptions {
   keys: Omit<AppKeys, "redraw" | "suspend">;
-  status: () => Omit<StatusNow, "spent" | "waiting">;
+  status: () => Omit<StatusNow, "waiting">;
   complete: Completions;
   history: readonly string[];
 }
@@ -62,9 +62,8 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
     transcript.say([line]);
   });
   const { write } = captured;
-  /** What it calls itself, where it says so. */
-  let name: string | undefined;
-  const reflow = () => reflowOf(process.env, name);
+  // It is not asked for its name: an answer that comes after a short run would be typed at the shell.
+  const reflow = () => reflowOf(process.env);
   let screen = createTerminalScreen({ write, size, reflow });
   const changed = (when?: "soon" | "at once") => screen.changed(when);
   const now = () => Date.now();
@@ -83,11 +82,8 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
     running.asking(app.waiting);
     return app.waiting;
   };
-  const line = createStatusLine(() => ({ ...status(), spent: tally.short(), waiting: waiting() }), style);
-  const onTerminalName = (said: string) => {
-    name = said;
-  };
-  const keyboard = openKeyboard({ input: stdin, write, onTerminalName });
+  const line = createStatusLine(() => ({ ...status(), waiting: waiting() }), style);
+  const keyboard = openKeyboard({ input: stdin, write });
   const app = createTerminalApp({
     ...{ style, prompt, changed, now },
     parts: [transcript, running],

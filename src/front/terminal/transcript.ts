@@ -3,7 +3,7 @@ import type { StoredEvent } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { AgentView } from "../../loop/seams.ts";
 import type { ContextState } from "../../loop/transcript.ts";
-import { textOf } from "../../models/model.ts";
+import { type Content, textOf } from "../../models/model.ts";
 import type { HarnessEvent } from "../../run-result.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock, LiveBlock } from "../presentation/blocks.ts";
@@ -36,6 +36,13 @@ export interface TerminalTranscriptOptions {
   changed: () => void;
   /** Nothing is live: a call is named when it begins. */
   isPlain?: boolean;
+}
+
+/** What was typed; what came with it is counted. */
+function typedWords(content: readonly Content[]): { text: string } {
+  const [first, ...more] = content;
+  const words = printable(textOf(first ? [first] : []));
+  return { text: more.length === 0 ? words : `${words}\n(with ${counted(more.length, "attachment")})` };
 }
 
 const MARGIN = "  ";
@@ -160,9 +167,11 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
       case "begun":
         if (!isPlain) return; // it stands below, with its time
         break;
-      case "prompt":
-        prompt(block);
+      case "prompt": {
+        const received = event as Extract<ShownFact, { type: "input.received" }> | undefined;
+        prompt(received ? { ...block, ...typedWords(received.data.content) } : block);
         return;
+      }
       case "reply": {
         tally.add(block.model, block.usage);
         if (block.agent !== LEAD) break;

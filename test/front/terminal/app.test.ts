@@ -13,9 +13,10 @@ const SHIFT_TAB = "\u001b[Z";
 
 function setUp({ working = false } = {}) {
   const told: string[] = [];
+  const now = { at: 0, working };
   const tell = (name: string) => () => void told.push(name);
   const keys: AppKeys = {
-    interrupt: tell("interrupt"),
+    interrupt: () => told.push("interrupt") > 0 && now.working,
     leave: tell("leave"),
     submit: (text, { queued }) => void told.push(`${queued ? "queue" : "submit"} ${text}`),
     nextMode: tell("mode"),
@@ -25,7 +26,6 @@ function setUp({ working = false } = {}) {
     suspend: tell("suspend"),
   };
   let typed = "";
-  const now = { at: 0, working };
   const prompt = {
     text: () => typed,
     clear: () => {
@@ -35,6 +35,7 @@ function setUp({ working = false } = {}) {
       return typed === "";
     },
     hasList: false,
+    remember: () => undefined,
     render: () => ({ lines: [`> ${typed}`], caret: { row: 0, column: 2 + typed.length } }),
     key: (key: TypedKey) => {
       typed += key.kind === "key" ? key.data : key.text;
@@ -173,4 +174,12 @@ test("Esc and Ctrl-C at a question interrupt the turn: the card does not take th
   press(ESC);
   press(CTRL_C);
   expect(told).toEqual(["interrupt", "interrupt"]);
+});
+
+test("Esc at a question of an agent that is not the lead leaves it open, for others to answer", async () => {
+  const { app, press, told } = setUp();
+  const asked = app.ask(question("alice's").asked);
+  await later();
+  press(ESC);
+  expect([await asked, told, app.waiting]).toEqual([undefined, ["interrupt"], 0]);
 });
