@@ -115,7 +115,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     await before?.close();
     const next = { ...sitting.flags, ...to.flags };
     try {
-      sitting.conversation = await openConversation(next, state, { context, door });
+      sitting.conversation = await terminal.opening(() => openConversation(next, state, { context, door }));
       sitting.flags = next;
     } catch (error) {
       if (!before) throw error;
@@ -240,7 +240,10 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     // What was given for this start is given: another context, and what comes later, is asked about anew.
     sitting.flags = { ...sitting.flags, trust: false };
     await sitting.attempt(() => asksTrust(sitting));
-    if (given !== "") await sitting.attempt(() => submit(given, false));
+    if (given !== "") {
+      terminal.prompt.remember([given]);
+      await sitting.attempt(() => submit(given, false));
+    }
     return await left.promise;
   } finally {
     over.abort();

@@ -120,6 +120,7 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
     changed: () => undefined,
     app: { open, notice: (line) => print([line]) },
     suspended: (work) => work(),
+    opening: (open) => open(),
     ask: (request, signal) =>
       inTurn(async () => {
         const change = await previewChange(request.tool, request.input, request.cwd);

@@ -31,6 +31,8 @@ export interface OpenTerminal {
   changed(when?: "soon" | "at once"): void;
   /** Asks for approval at this terminal. */
   readonly ask: NonNullable<ApprovalsOptions["onAsk"]>;
+  /** Opens a conversation, or another one: what that says of both is said once. */
+  opening<T>(open: () => Promise<T>): Promise<T>;
   /** Gives the terminal to somebody else (a shell, an editor), and takes it back. */
   suspended<T>(work: () => Promise<T>): Promise<T>;
   /** Everything is as it was before; nothing is drawn any more. */
@@ -56,11 +58,22 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
     return { columns: columns || 80, rows: rows || 24 };
   };
   const said = new Set<string>();
+  let isOpening = 0;
   const captured = captureWrites((line) => {
-    if (said.has(line)) return; // another model or mode is chosen: what holds for both is said once
-    said.add(line);
+    if (isOpening > 0 && said.has(line)) return;
+    if (isOpening > 0) said.add(line);
     transcript.say([line]);
   });
+
+  async function opening<T>(open: () => Promise<T>): Promise<T> {
+    isOpening++;
+    try {
+      return await open();
+    } finally {
+      isOpening--;
+    }
+  }
+
   const { write } = captured;
   // It is not asked for its name: an answer that comes after a short run would be typed at the shell.
   const reflow = () => reflowOf(process.env);
@@ -73,10 +86,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
   const transcript = createTranscript({ style, size, running, tally, append, changed });
   const prompt = createPromptEditor({
     ...{ history, complete, size, style, changed },
-    onSubmit(text) {
-      if (!text.startsWith("/")) said.clear();
-      keys.submit(text, { queued: false });
-    },
+    onSubmit: (text) => keys.submit(text, { queued: false }),
   });
   const waiting = () => {
     running.asking(app.waiting);
@@ -115,7 +125,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
 
   return {
     isDrawn: true,
-    ...{ app, transcript, running, prompt, tally, style, size, changed, suspended },
+    ...{ app, transcript, running, prompt, tally, style, size, changed, suspended, opening },
     ask: (request, signal) => app.ask({ request, signal, card: (answered, more) => card(request, answered, more) }),
     close() {
       clearInterval(ticking);
