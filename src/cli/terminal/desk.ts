@@ -100,7 +100,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
 
   async function rewind(): Promise<void> {
     const id = contextId();
-    if (id === undefined) return;
+    if (id === undefined || sitting.isBusy()) return;
     const all = await json(["contexts", "checkpoints", id]);
     const points = (Array.isArray(all) ? all : []).filter(isRecord).toReversed();
     const name = await choose(
@@ -118,26 +118,18 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
       { label: "files", detail: "the conversation stays as it is", value: "files" },
     ]);
     if (only === undefined) return;
-    await apart(id, async () => {
+    const restore = async () => {
       await own(["contexts", "restore", id, name, ...(only === "" ? [] : ["--only", only])]);
-    });
-  }
-
-  /** A context cannot be restored while it is held: it is let go for that, and taken again. */
-  async function apart(id: string, work: () => Promise<void>): Promise<void> {
-    const { conversation } = sitting;
-    await conversation?.close();
-    try {
-      await work();
-    } finally {
-      await sitting.change({ context: await infoOf(id) });
-    }
+    };
+    // It cannot be restored while it is held: it is let go for that, and taken again.
+    await sitting.change({ context: await infoOf(id), between: restore });
   }
 
   const infoOf = async (id: string): Promise<ContextInfo | undefined> =>
     (await listContexts(state.store)).find((one) => one.id === id);
 
   async function resume(): Promise<void> {
+    if (sitting.isBusy()) return;
     const all = (await listContexts(state.store)).filter(({ aside }) => !aside);
     const chosen = await choose(
       "Go on with …",
@@ -158,7 +150,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
 
   async function fork(checkpoint: string | undefined): Promise<void> {
     const id = contextId();
-    if (id === undefined) return;
+    if (id === undefined || sitting.isBusy()) return;
     const made = await json(["contexts", "fork", id, ...(checkpoint === undefined ? [] : [checkpoint])]);
     const copy = isRecord(made) && typeof made.id === "string" ? await infoOf(made.id) : undefined;
     if (!copy) return;
@@ -229,6 +221,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     transcript: transcriptPager,
     leave,
     async clear() {
+      if (sitting.isBusy()) return;
       const id = sitting.conversation?.run?.context;
       await sitting.change({ context: undefined });
       say([style.dim(id === undefined ? "· a new context" : `· a new context; /resume goes back to ${id}`)]);

@@ -1,4 +1,5 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ContextInfo } from "../../contexts/listing.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isDumb } from "../../front/presentation/style.ts";
@@ -23,6 +24,14 @@ import { asksTrust } from "./trust-question.ts";
 
 export type InteractiveFlags = ConversationFlags & { screenReader?: boolean };
 
+interface ChangeTo {
+  flags?: Partial<InteractiveFlags>;
+  /** Another context, or undefined for a new one; without it the same. */
+  context?: ContextInfo | undefined;
+  /** Done while nobody holds the context; what is typed meanwhile waits. */
+  between?: () => Promise<void>;
+}
+
 /** What the parts of the terminal share: it is replaced as a whole when another context, model or mode is chosen. */
 export interface Sitting {
   readonly terminal: OpenTerminal;
@@ -31,7 +40,9 @@ export interface Sitting {
   /** Undefined while it is opened. */
   conversation: OpenConversation | undefined;
   /** Lets the conversation go and opens another: with other flags, of another context, or a new one. */
-  change(to: { flags?: Partial<InteractiveFlags>; context?: ContextInfo | undefined }): Promise<void>;
+  change(to: ChangeTo): Promise<void>;
+  /** Contract: says so, and gives true, while the agent is at work: what would end that is not done on the side. */
+  isBusy(): boolean;
   /** Contract: true when something is at work: then it is changed when that is over. */
   changeLater(flags: Partial<InteractiveFlags>): boolean;
   /** Says what went wrong, and goes on. */
@@ -47,6 +58,7 @@ function wordsOf(name: string, rest: string): string[] {
   );
 }
 
+const SETTLE_MS = 120;
 const STOPPED = "· interrupted; say how to go on, or just: go on";
 
 export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
@@ -77,6 +89,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   let last: RunResult | undefined;
   /** What was chosen while something was at work. */
   let later: Partial<InteractiveFlags> | undefined;
+  let sending: Promise<void> = Promise.resolve();
   /** Until the conversation is open, and while it is changed, words wait. */
   let ready: Promise<void> = Promise.resolve();
 
@@ -89,6 +102,11 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       const changed = ready.then(() => changeTo(to));
       ready = changed.catch(() => undefined); // said by whoever asked for it; what was open stays open
       return changed;
+    },
+    isBusy() {
+      const is = sitting.conversation?.run?.taken.agent.hasWork() ?? false;
+      if (is) transcript.say(["it is at work: Esc interrupts it, or wait until it is done"]);
+      return is;
     },
     changeLater(to) {
       if (!sitting.conversation?.run?.taken.agent.hasWork()) return false;
@@ -105,7 +123,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   };
   const desk = createDesk(sitting, { last: () => last, leave: () => left.resolve(0), send });
 
-  async function changeTo(to: Parameters<Sitting["change"]>[0]): Promise<void> {
+  async function changeTo(to: ChangeTo): Promise<void> {
     const before = sitting.conversation;
     const same = before?.run && "context" in to ? undefined : await infoOf(before);
     const context = "context" in to ? to.context : same;
@@ -113,6 +131,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const stopped = !("context" in to) && (before?.run?.taken.agent.hasWork() ?? false);
     sitting.conversation = undefined;
     await before?.close();
+    if ("context" in to) ran = []; // it goes with words to the context that it was run beside
+    await sitting.attempt(() => to.between?.());
     const next = { ...sitting.flags, ...to.flags };
     try {
       sitting.conversation = await terminal.opening(() => openConversation(next, state, { context, door }));
@@ -180,11 +200,16 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     return runs !== undefined;
   }
 
-  async function send(text: string, how: { waits?: boolean } = {}): Promise<void> {
-    await ready;
-    const beside = ran;
-    ran = [];
-    await sitting.conversation?.send(text, { ...how, beside });
+  /** One after the other: the first words begin the context that the next ones go to. */
+  function send(text: string, how: { waits?: boolean } = {}): Promise<void> {
+    const sent = sending.then(async () => {
+      await ready;
+      const beside = ran;
+      ran = [];
+      await sitting.conversation?.send(text, { ...how, beside });
+    });
+    sending = sent.catch(() => undefined);
+    return sent;
   }
 
   async function submit(text: string, queued: boolean): Promise<void> {
@@ -223,6 +248,8 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     ran.push({ from: "a command that the user ran", text: `$ ${command}\n${end.output}\n[${how}]` });
   }
 
+  const onSignal = (signal: NodeJS.Signals) => left.resolve(signal === "SIGHUP" ? 129 : 143);
+  process.on("SIGTERM", onSignal).on("SIGHUP", onSignal);
   try {
     const { style } = terminal;
     transcript.say([headingLine(state, style)]);
@@ -245,9 +272,13 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
       await sitting.attempt(() => submit(given, false));
     }
     return await left.promise;
+  } catch (error) {
+    await sleep(SETTLE_MS); // what the terminal answers to the first questions is not typed at the shell
+    throw error;
   } finally {
     over.abort();
     runs?.abort();
+    process.removeListener("SIGTERM", onSignal).removeListener("SIGHUP", onSignal);
     const { conversation } = sitting;
     const run = conversation?.run;
     const wasWorking = run?.taken.agent.hasWork() ?? false;

@@ -50,6 +50,12 @@ export async function wholePast(state: OpenState, context: string, look: Look): 
 /** Its end, however long it is. */
 export async function recentPast(state: OpenState, { id }: ContextInfo, look: Look): Promise<string[]> {
   const head = await state.store.head(id);
+  const earlier = look.style.dim(`▲ earlier (${counted(head, "event")} in all): /transcript`);
+  // Where it went back, what lies behind that no longer counts.
+  if ((await state.store.version(id, "ctx:restores")) > 0) {
+    const all = await wholePast(state, id, look);
+    return all.length > SHOWN_LINES ? [earlier, ...all.slice(-SHOWN_LINES)] : all;
+  }
   const after: Seq = Math.max(0, head - READ_EVENTS);
   const { codec } = await readersOf(state);
   const past = pastLines(look);
@@ -60,8 +66,7 @@ export async function recentPast(state: OpenState, { id }: ContextInfo, look: Lo
   }
   const { lines } = past;
   const isCut = after > 0 || lines.length > SHOWN_LINES;
-  const above = isCut ? [look.style.dim(`▲ earlier (${counted(head, "event")} in all): /transcript`)] : [];
-  return [...above, ...lines.slice(-SHOWN_LINES)];
+  return [...(isCut ? [earlier] : []), ...lines.slice(-SHOWN_LINES)];
 }
 
 /** What people typed in this project, the newest last, each once. */

@@ -88,4 +88,48 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     expect(lines.every((count) => count === 1)).toBe(true);
     expect(all.split("Working on it.").length - 1).toBe(1);
   });
+
+  test("a model that cannot be had changes nothing, and what is typed after it is sent", async () => {
+    const { terminal } = open({ rounds: [{ text: "First." }, { text: "Second." }] });
+    await terminal.until("/help");
+    terminal.type("one");
+    await terminal.until("First.");
+    terminal.type("/model sonnet");
+    await terminal.until("needs a key");
+    terminal.type("two");
+    await terminal.until("Second.");
+  });
+
+  test("a mode that is chosen while it works holds from the next turn on, and kills nothing", async () => {
+    const rounds = [{ calls: [{ name: "bash", input: { command: "sleep 2; echo whole" } }] }, { text: "Done." }];
+    const { terminal } = open({ rounds, args: ["--permission-mode", "bypassPermissions"] });
+    await terminal.until("/help");
+    terminal.type("go");
+    await terminal.until("● bash");
+    terminal.keys("BTab");
+    await terminal.until("when this turn is over");
+    expect(await terminal.until("Done.")).toMatch(/^ +whole$/m);
+    await terminal.until(/ · default ·/);
+  });
+
+  test("a command of the person's own is stopped by Esc, and by leaving", async () => {
+    const { terminal, cwd } = open({ rounds: [{ text: "Never." }] });
+    await terminal.until("/help");
+    terminal.type("!echo $$ > first; exec sleep 600");
+    await terminal.until("esc stops it");
+    const runs = (name: string) => {
+      const pid = fs.readFileSync(path.join(cwd, name), "utf8").trim();
+      const stat = fs.existsSync(`/proc/${pid}/stat`) ? fs.readFileSync(`/proc/${pid}/stat`, "utf8") : ") Z";
+      return !/\) Z/.test(stat); // one that nobody has looked after yet is over too
+    };
+    expect(runs("first")).toBe(true);
+    terminal.keys("Escape");
+    await terminal.until("it did not run to its end");
+    await expect.poll(() => runs("first")).toBe(false);
+    terminal.type("!echo $$ > second; exec sleep 600");
+    await terminal.until(/exec sleep 600 · \d+ s/);
+    process.kill(terminal.pid(), "SIGTERM");
+    await terminal.until("ended with 143");
+    await expect.poll(() => runs("second")).toBe(false);
+  });
 });
