@@ -11,7 +11,7 @@ import { isRecord } from "../../ledger/guards.ts";
 import { openLedger } from "../../ledger/ledger.ts";
 import { unspill } from "../../ledger/spill.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
-import { LEAD } from "../../loop/agent.ts";
+import { contextState, LEAD } from "../../loop/agent.ts";
 import { counted } from "../../text/counted.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import type { OpenState } from "../open.ts";
@@ -38,12 +38,20 @@ function pastLines({ style, size }: Look): { event(event: StoredEvent): void; li
   return { event: (event) => transcript.event({ type: "event", event }), lines };
 }
 
+const TAKEN = new Set(["input.taken", "input.answered", "input.blocked"]);
+const inputOf = ({ data }: StoredEvent): unknown => (isRecord(data) ? data.inputId : undefined);
+
 /** All that happened in it, on the timeline that counts. */
 export async function wholePast(state: OpenState, context: string, look: Look): Promise<string[]> {
   const { codec, fold } = await readersOf(state);
   const ledger = await openLedger({ store: state.store, name: context, codec, fold });
+  const events: StoredEvent[] = [];
+  for await (const event of pastEvents(state.store, ledger, codec)) events.push(event);
+  const queued = Object.values(contextState(ledger).agents).flatMap(({ queue }) => queue.map(({ inputId }) => inputId));
+  // An input is received before the checkpoint that is made for it: one that a restore took back is no part of what counts.
+  const counts = new Set([...queued, ...events.filter(({ type }) => TAKEN.has(type)).map(inputOf)]);
   const past = pastLines(look);
-  for await (const event of pastEvents(state.store, ledger, codec)) past.event(event);
+  for (const event of events) if (event.type !== "input.received" || counts.has(inputOf(event))) past.event(event);
   return past.lines;
 }
 

@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { runCli } from "../../cli/cli.ts";
 import { scratch } from "../../turn.ts";
 import { hasTmux, startTmux } from "./tmux.ts";
 
@@ -131,5 +132,30 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     process.kill(terminal.pid(), "SIGTERM");
     await terminal.until("ended with 143");
     await expect.poll(() => runs("second")).toBe(false);
+  });
+
+  test("words that are sent together go to one context; after a rewind and -c only what counts is shown", async () => {
+    const { terminal, start, dir, cwd } = open({ rounds: ["One.", "Two.", "Three."].map((text) => ({ text })) });
+    await terminal.until("/help");
+    terminal.keys("alpha", "Enter", "beta", "Enter");
+    await terminal.until(/One\.|Two\./);
+    terminal.type("gamma");
+    await terminal.until("> gamma");
+    await terminal.until(/^>\s*$/m);
+    const { stdout } = await runCli(["contexts", "ls", "--json"], { cwd, state: dir });
+    expect(JSON.parse(stdout)).toHaveLength(1);
+    terminal.type("/rewind");
+    await terminal.until("Go back to before");
+    terminal.keys("Enter");
+    await terminal.until("what goes back?");
+    terminal.keys("Enter");
+    await terminal.until(/Back at|restored|Take it back/);
+    await terminal.until(/^>\s*$/m);
+    terminal.keys("C-d");
+    await terminal.until("ended with 0");
+    terminal.close();
+    const again = start(["-c"]);
+    const shown = await again.until(/^> *alpha/m);
+    expect(shown).not.toContain("gamma");
   });
 });
