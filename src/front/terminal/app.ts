@@ -16,6 +16,8 @@ export interface TerminalApp extends LivePart {
   notice(line: string): void;
   /** How many questions wait for a person. */
   readonly waiting: number;
+  /** When a key was last typed. */
+  readonly typedAt: number | undefined;
 }
 
 export interface AskedQuestion {
@@ -69,6 +71,7 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
   const panels: Panel[] = [];
   const questions: { question: AskedQuestion; settle: (answer: ApprovalAnswer | undefined) => void }[] = [];
   let notice = "";
+  let typedAt: number | undefined;
   let leaveQuestion: (() => void) | undefined;
   let lastPressed = { key: "", at: 0 };
 
@@ -166,6 +169,13 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
     return true;
   }
 
+  /** What was not meant for the question that came up goes on where it was typed; but nothing is sent by that. */
+  function pass(key: TypedKey): void {
+    const panel = front();
+    if (panel.key(key) || panel === prompt || questions.length === 0) return;
+    if (key.kind === "paste" || !matchesKey(key.data, "enter")) prompt.key(key);
+  }
+
   function submit(how: { queued: boolean }): void {
     const text = prompt.text().trim();
     if (text === "") return;
@@ -178,9 +188,13 @@ export function createTerminalApp(opts: AppOptions): TerminalApp {
     get waiting() {
       return questions.length;
     },
+    get typedAt() {
+      return typedAt;
+    },
     key(key) {
       notice = "";
-      if (key.kind !== "key" || !ownKey(key.data)) front().key(key);
+      if (key.kind !== "key" || !ownKey(key.data)) pass(key);
+      typedAt = now();
       changed("at once");
     },
     open,
