@@ -1,4 +1,5 @@
 // How wide a text is on a terminal: a column a character as people see it, two for wide ones such as Japanese, none for marks alone.
+import { clusters } from "./clusters.ts";
 
 /** Signs, arrows, frames: a column each in every font of a terminal. */
 const NARROW =
@@ -15,12 +16,10 @@ function columnsOfOne(character: string): number {
   return isWide(character) ? 2 : 1;
 }
 
-const characters = (text: string) => new Intl.Segmenter().segment(text);
-
 export function columnsOf(text: string): number {
   if (NARROW.test(text)) return text.length;
   let columns = 0;
-  for (const { segment } of characters(text)) columns += columnsOfOne(segment);
+  for (const character of clusters(text)) columns += columnsOfOne(character);
   return columns;
 }
 
@@ -29,10 +28,12 @@ export function fitted(text: string, columns: number): string {
   if (NARROW.test(text)) return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`;
   let width = 0;
   let kept = 0; // as far as there is room for the mark that something is left out
-  for (const { segment, index } of characters(text)) {
-    width += columnsOfOne(segment);
+  let end = 0;
+  for (const character of clusters(text)) {
+    width += columnsOfOne(character);
+    end += character.length;
     if (width > columns) return `${text.slice(0, kept)}…`;
-    if (width < columns) kept = index + segment.length;
+    if (width < columns) kept = end;
   }
   return text;
 }

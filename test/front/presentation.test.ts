@@ -306,6 +306,19 @@ describe("a question", () => {
     expect(escaped("日本 é")).toBe("日本 é");
   });
 
+  it("spells what joins the next character and heaps of marks, and leaves letters with a few marks alone", () => {
+    const marks = (count: number) => "\u0301\u0323".repeat(count).slice(0, count);
+    expect(escaped(`a\u0d4e;b \u{11a84}\u{1193f}>c ${"\u0d4e".repeat(17)}|`)).toBe(
+      "a\\u0d4e;b \\u{11a84}\\u{1193f}>c ⟨17 joining signs⟩|",
+    );
+    expect([escaped(`e${marks(4)}`), escaped(`e${marks(5)}x`), escaped(`e${marks(17)}x`)]).toEqual([
+      `e${marks(4)}`,
+      "e\\u0301\\u0323\\u0301\\u0323\\u0301x",
+      "e⟨17 combining marks⟩x",
+    ]);
+    expect([printable(`e${marks(8)}x`), printable(`e${marks(5000)}x`)]).toEqual([`e${marks(8)}x`, `e${marks(8)}x`]);
+  });
+
   it("shows every argument of a tool that is not ours, and no line of a reason passes for one of its own", () => {
     const asked = request({ command: "ls", host: "prod", later: "rm\n  why: you asked" });
     const reason = "the MCP server ops says:\n\n  bash in /p\n  why: you asked for it";

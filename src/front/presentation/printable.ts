@@ -1,4 +1,5 @@
 // What may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
+import { JOINS_THE_NEXT } from "../../text/clusters.ts";
 import { columnsOf, fitted, padded } from "../../text/columns.ts";
 import { hexOf } from "../../text/visible.ts";
 
@@ -6,9 +7,16 @@ const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufff9-\ufffb]/g;
 /** Tags and the variation selectors of plane 14, and all but the first of several selectors: they show nothing and can carry any text. */
 const SMUGGLED = /[\u{e0000}-\u{e0fff}]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]+/gu;
+/** No script puts more marks on one letter: more of them only cost time, and blacken the lines around. */
+const TOO_MANY_MARKS = /([\p{M}\u200c\u200d]{8})[\p{M}\u200c\u200d]+/gu;
 
 export const printable = (text: string): string =>
-  text.replace(/\r\n?/g, "\n").replace(ESCAPES, "").replace(CONTROLS, "").replace(SMUGGLED, "");
+  text
+    .replace(/\r\n?/g, "\n")
+    .replace(ESCAPES, "")
+    .replace(CONTROLS, "")
+    .replace(SMUGGLED, "")
+    .replace(TOO_MANY_MARKS, "$1");
 
 /** One line that takes at most `width` columns: wide characters, as of Japanese, take two. */
 export const oneLine = (text: string, width = 120): string =>
@@ -34,13 +42,17 @@ export function listing(head: readonly string[], rows: readonly (readonly string
 
 /** What a reader cannot see, or sees as a blank, but for the blank itself and the end of a line. */
 const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800](?<![ \n])/gu;
+/** What can cover a neighbour: signs that a terminal may draw over what follows, and heaps of marks. */
+const COVERING = `(?<joining>${JOINS_THE_NEXT.source})+|(?<marks>\\p{M}{5,})`;
+const SPELT = new RegExp(`(?:${UNSEEN.source})+|${COVERING}`, "gu");
 const LONG_RUN = 16;
 
-/** Shows what `printable` hides: a person who approves must see everything. Long runs of it are counted. */
+/** Shows what `printable` hides, and what could hide something else: a person who approves must see everything. Long runs of it are counted. */
 export const escaped = (text: string): string =>
-  text.replace(new RegExp(`(?:${UNSEEN.source})+`, "gu"), (run) => {
+  text.replace(SPELT, (run: string, joining?: string, marks?: string) => {
     const points = [...run];
-    if (points.length > LONG_RUN && points.some((c) => c !== "\t")) return `⟨${points.length} invisible characters⟩`;
+    const kind = joining ? "joining signs" : marks ? "combining marks" : "invisible characters";
+    if (points.length > LONG_RUN && points.some((c) => c !== "\t")) return `⟨${points.length} ${kind}⟩`;
     return points.map(spelt).join("");
   });
 

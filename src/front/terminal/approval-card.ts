@@ -2,7 +2,7 @@
 
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
-import { type ApprovalScope, answerBy, choicesFor, describeRequest, UNREAD_MS } from "../presentation/approval.ts";
+import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../presentation/approval.ts";
 import { escapedName } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { pressed } from "./key-name.ts";
@@ -19,7 +19,11 @@ export interface ApprovalCardOptions {
   waiting: number;
   style: Style;
   shownAt: number;
+  /** When the last key at all was typed before it appeared. */
+  typedAt?: number | undefined;
   now: () => number;
+  /** Calls later, unless what it gives is called first. */
+  after?: (ms: number, then: () => void) => () => void;
   /** Contract: called once. */
   answered: (answer: ApprovalAnswer) => void;
   /** It wants to be drawn again. */
@@ -33,15 +37,29 @@ const LEAST_BODY = 3;
 const SHORT: Record<ApprovalScope, string> = { once: "once", exactly: "again", rule: "rule", no: "no" };
 const WHY_KEY = "w";
 
+/** Nobody has read it sooner: nothing answers until then. */
+const READ_MS = 700;
+/** Between two keys of one who types, and thinks between two words, it is seldom longer: a letter after it is meant for the card. */
+const PAUSE_MS = 1_500;
+/** Who typed so shortly before it appeared may be in the middle of a sentence, and its Enter is not a yes. */
+const TYPING_MS = 2_000;
+/** Keys that come closer together were not pressed one by one: they are pasted, or rolled over. */
+const BURST_MS = 80;
+const MOVES = new Set(["up", "down", "pageUp", "pageDown", "home", "end"]);
+
 type Hint = "keys" | "early" | "unread";
 const HINTS: Record<Exclude<Hint, "keys">, string> = {
-  early: "typed before it could be read: nothing was answered",
+  early: "you were typing, so nothing was answered: wait a moment, then press a key",
   unread: "read it to its end first: PgDn",
 };
 
-/** Contract: Escape and Ctrl-C are never taken, nor what is typed before it could be read; nothing pasted answers. */
+/**
+ * Contract: Escape and Ctrl-C are never taken, nor what is typed for something else; nothing pasted answers.
+ * A letter, or Enter, answers once the card stood for READ_MS and nothing was typed for PAUSE_MS. Enter after Up or Down need not wait for
+ * the pause: nobody types those into a sentence. Any of them answers only when no other key follows within BURST_MS.
+ */
 export function createApprovalCard(opts: ApprovalCardOptions): Panel {
-  const { request, style, now, changed } = opts;
+  const { request, style, now, changed, after = later } = opts;
   const choices = choicesFor(request);
   const no = choices.find(({ scope }) => scope === "no")!;
   const described = describeRequest({ request, ...(opts.change && { change: opts.change }), style });
@@ -57,18 +75,40 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   let isEnd = false;
   let wasRead = false;
   let isAnswered = false;
-  let typedAt = Number.NEGATIVE_INFINITY;
+  let typedAt = opts.typedAt ?? Number.NEGATIVE_INFINITY;
+  let pastedAt = Number.NEGATIVE_INFINITY;
+  /** Takes back the answer that waits for whether another key follows. */
+  let takeBack: (() => void) | undefined;
   let hint: Hint = "keys";
   let reason: LineInput | undefined;
   /** Undefined: who was typing when it appeared has to choose first. */
-  let selected: number | undefined = 0;
+  let selected: number | undefined = opts.shownAt - typedAt < TYPING_MS ? undefined : 0;
+  /** It was chosen by Up or Down, and nothing was typed since. */
+  let isChosen = false;
 
-  /** Who was in the middle of a word goes on typing: it is read once nothing came for a moment. */
-  function isTooEarly(): boolean {
+  function isTooEarly(name: string): boolean {
     const at = now();
-    if (at - Math.max(opts.shownAt, typedAt) >= UNREAD_MS) return false;
-    typedAt = at;
-    return true;
+    if (at - opts.shownAt < READ_MS || at - pastedAt < PAUSE_MS) return true;
+    if (MOVES.has(name) || (isChosen && (name === "enter" || selected === rows.length - 1)))
+      return at - typedAt < BURST_MS;
+    return at - typedAt < PAUSE_MS;
+  }
+
+  /** Somebody types for something else: what they have not chosen again is not chosen. */
+  function typing(): void {
+    typedAt = now();
+    [hint, selected, isChosen] = ["early", undefined, false];
+    changed();
+  }
+
+  /** Contract: the key that asks for it counts as typed, so that one that follows at once is too early. */
+  function answerSoon(at: number | undefined): void {
+    typedAt = now();
+    takeBack = after(BURST_MS, () => {
+      takeBack = undefined;
+      answer(at);
+      changed();
+    });
   }
 
   function answer(at: number | undefined, why?: string): void {
@@ -83,6 +123,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   }
 
   function move(by: 1 | -1): void {
+    isChosen = true;
     if (by === 1 && !isEnd) scroll.by(1);
     else if (selected === undefined) selected = 0;
     else if (by === -1 && selected === 0) scroll.by(-1);
@@ -91,6 +132,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
 
   function reasonKey(input: LineInput, data: string): boolean {
     const { name } = pressed(data);
+    typedAt = now();
     if (name === "enter") answer(rows.length - 1, input.value.trim());
     else if (name === "up" || (name === "backspace" && input.value === "")) reason = undefined;
     else return input.key({ kind: "key", data }) || name === "down";
@@ -99,15 +141,22 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
 
   function answerKey(data: string): boolean {
     const { name = "", text } = pressed(data);
+    if (isTooEarly(name) || (name === "enter" && selected === undefined)) {
+      typing();
+      return false;
+    }
     const at = rows.findIndex(({ key }) => key === name.toLowerCase());
     hint = "keys";
     if (name === "up" || name === "down") move(name === "up" ? -1 : 1);
-    else if (name === "enter") answer(selected);
+    else if (name === "enter") answerSoon(selected);
     else if (selected === rows.length - 1 && text !== undefined) {
       reason = createLineInput();
       reason.key({ kind: "key", data });
-    } else if (at >= 0) answer(at);
-    else return scrollBy(scroll, name) || text !== undefined; // a letter that answers nothing goes nowhere else
+    } else if (at >= 0) answerSoon(at);
+    else if (!scrollBy(scroll, name)) {
+      typing(); // a letter that answers nothing begins a word
+      return false;
+    }
     return true;
   }
 
@@ -160,14 +209,17 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
     render,
     key(key) {
       if (isAnswered) return true; // pressed twice: not meant for whatever comes next
-      if (key.kind === "paste") return (reason?.key(key) ?? false) && taken();
-      const { name } = pressed(key.data);
-      if (name === undefined || name === "escape" || name === "ctrl+c") return false;
-      if (isTooEarly()) {
-        [hint, selected] = ["early", undefined];
-        changed();
-        return false;
+      const isPaste = key.kind === "paste";
+      const { name } = isPaste ? {} : pressed(key.data);
+      if (!isPaste && name === undefined) return false;
+      takeBack?.();
+      takeBack = undefined;
+      if (isPaste) {
+        pastedAt = now();
+        isChosen = false;
+        return (reason?.key(key) ?? false) && taken();
       }
+      if (name === "escape" || name === "ctrl+c") return false;
       return (reason ? reasonKey(reason, key.data) : answerKey(key.data)) && taken();
     },
   };
@@ -176,6 +228,11 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
     changed();
     return true;
   }
+}
+
+function later(ms: number, then: () => void): () => void {
+  const timer = setTimeout(then, ms);
+  return () => clearTimeout(timer);
 }
 
 const listOf = (lines: readonly string[]) => ({ length: lines.length, line: (i: number) => lines[i]! });

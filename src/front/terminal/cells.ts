@@ -1,5 +1,6 @@
 // What a line does to the cells of a terminal: where it changed, which style is on there, and which characters terminals disagree about.
-import { getGraphemeSegmenter, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+import { clusters, JOINS_THE_NEXT } from "../../text/clusters.ts";
 
 const ESCAPE = "\u001b";
 export const ERASE_LINE = "\u001b[K";
@@ -28,12 +29,33 @@ function eachPart(line: string, take: (part: { sequence: string } | Cell) => voi
   for (const [part] of line.matchAll(PARTS)) {
     if (part.startsWith(ESCAPE)) take({ sequence: part });
     else if (AGREED.test(part)) {
-      for (const { segment } of getGraphemeSegmenter().segment(part))
-        take({ text: segment, width: visibleWidth(segment), agreed: true });
-    } else
-      for (const { segment } of getGraphemeSegmenter().segment(part))
-        take({ text: segment, width: visibleWidth(segment), agreed: AGREED.test(segment) });
+      for (const text of clusters(part)) take({ text, width: visibleWidth(text), agreed: true });
+    } else for (const text of clusters(part)) take({ text, width: visibleWidth(text), agreed: AGREED.test(text) });
   }
+}
+
+/** How many columns a line takes: a sign that Unicode joins to the next character has one of its own, as terminals draw it. */
+export function lineWidth(line: string): number {
+  if (!JOINS_THE_NEXT.test(line)) return visibleWidth(line);
+  let width = 0;
+  eachPart(line, (part) => {
+    if (!("sequence" in part)) width += part.width;
+  });
+  return width;
+}
+
+/** Its first columns, with all of its styles. */
+export function cutLine(line: string, columns: number): string {
+  let kept = "";
+  let width = 0;
+  eachPart(line, (part) => {
+    if ("sequence" in part) kept += part.sequence;
+    else {
+      width += part.width;
+      if (width <= columns) kept += part.text;
+    }
+  });
+  return kept;
 }
 
 export interface Drawing {
@@ -69,7 +91,7 @@ export function drawing(line: string, columns: number): Drawing {
  * Contract: where terminals disagree, the fewest.
  */
 export function broken(line: string, columns: number): { rows: number; rowOf(column: number): number } {
-  const width = visibleWidth(line);
+  const width = lineWidth(line);
   if (width <= columns) return { rows: 1, rowOf: () => 0 };
   const cells: Cell[] = [];
   eachPart(line, (part) => "sequence" in part || cells.push(part));
@@ -100,8 +122,8 @@ export interface LineChange {
 
 /** What has to be written where `before` stands so that `after` stands there. */
 export function lineChange(before: string, after: string, columns: number): LineChange {
-  const width = visibleWidth(after);
-  const widthBefore = visibleWidth(before);
+  const width = lineWidth(after);
+  const widthBefore = lineWidth(before);
   // A shorter line is drawn anew from its first column. Erasing only its end leaves cells behind that tmux breaks into rows of their own.
   if (width < widthBefore || before === "" || !isPlain(before) || !isPlain(after)) {
     const { bytes, mayWrap } = drawing(after, columns);
@@ -133,14 +155,29 @@ function sharedStart(before: string, after: string): number {
   return boundaryBefore(before, boundaryBefore(after, at));
 }
 
+const joinsAt = (line: string, at: number): boolean => JOINS_THE_ONE_BEFORE.test(line.charAt(at));
+
+/** The sequence that a place is in the middle of. */
+function sequenceAround(line: string, at: number): { start: number; end: number } | undefined {
+  const start = at > 0 ? line.lastIndexOf(ESCAPE, at - 1) : -1;
+  if (start < 0) return undefined;
+  STYLE.lastIndex = start;
+  STYLE.exec(line);
+  const end = STYLE.lastIndex;
+  return end > at ? { start, end } : undefined;
+}
+
 /** Not in the middle of a sequence or of a character. */
 function boundaryBefore(line: string, at: number): number {
-  while (at > 0 && JOINS_THE_ONE_BEFORE.test(line.slice(at, at + 1))) at--;
-  const sequence = at > 0 ? line.lastIndexOf(ESCAPE, at - 1) : -1;
-  if (sequence < 0) return at;
-  STYLE.lastIndex = sequence;
-  STYLE.exec(line);
-  return STYLE.lastIndex > at ? sequence : at;
+  while (at > 0 && joinsAt(line, at)) at--;
+  return sequenceAround(line, at)?.start ?? at;
+}
+
+/** The same, further on. */
+function boundaryAfter(line: string, at: number): number {
+  let to = sequenceAround(line, at)?.end ?? at;
+  while (to < line.length && joinsAt(line, to)) to++;
+  return to;
 }
 
 /** How long the same end is, if the same styles are on where it begins. */
@@ -148,8 +185,9 @@ function sharedEnd(before: string, after: string, start: number): number {
   const most = Math.min(before.length, after.length) - start;
   let shared = 0;
   while (shared < most && before[before.length - 1 - shared] === after[after.length - 1 - shared]) shared++;
-  const isWhole = (line: string) => boundaryBefore(line, line.length - shared) === line.length - shared;
-  while (shared > 0 && !(isWhole(before) && isWhole(after))) shared--;
+  // What follows is the same in both: where it is whole in both, each run of marks was gone over once.
+  const whole = (line: string) => line.length - boundaryAfter(line, line.length - shared);
+  shared = Math.min(whole(before), whole(after));
   return stylesAt(before, before.length - shared) === stylesAt(after, after.length - shared) ? shared : 0;
 }
 

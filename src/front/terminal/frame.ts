@@ -1,6 +1,5 @@
 // One frame: the bytes that turn what stands on the terminal into what should stand there.
-import { truncateToWidth, visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
-import { costOf, drawing, ERASE_LINE, lineChange, toColumn } from "./cells.ts";
+import { costOf, cutLine, drawing, ERASE_LINE, lineChange, lineWidth, toColumn } from "./cells.ts";
 import { type Reflow, rowsAboveCursor } from "./reflow.ts";
 import type { Caret, Size, View } from "./view.ts";
 
@@ -41,7 +40,7 @@ export function frameOf(before: OnScreen, wanted: Wanted): Frame {
   const pen = createPen(before.cursor, size.columns);
   const isSame = before.size.columns === size.columns && before.size.rows === size.rows;
   if (wanted.isResized || !isSame) drawAnew(pen, [...finished, ...lines], rowsAboveCursor(before, size, wanted.reflow));
-  else if (finished.some((line) => visibleWidth(line) > size.columns))
+  else if (finished.some((line) => lineWidth(line) > size.columns))
     drawAnew(pen, [...finished, ...lines], before.cursor.row);
   else drawChanges(pen, before.lines, { lines: [...finished, ...lines], rows: size.rows });
   const cursor = caret ?? { row: lines.length - 1, column: 0 };
@@ -61,7 +60,7 @@ function fitting({ lines, caret }: View, { columns, rows }: Size): { lines: stri
   const room = Math.max(1, rows);
   const middle = (caret?.row ?? all.length) - (room >> 1);
   const start = Math.max(0, Math.min(all.length - room, middle));
-  const cut = (line: string) => (visibleWidth(line) > columns ? truncateToWidth(line, columns, "") : line);
+  const cut = (line: string) => (lineWidth(line) > columns ? cutLine(line, columns) : line);
   return {
     lines: all.slice(start, start + room).map(cut),
     caret: caret && {
@@ -129,7 +128,7 @@ function drawAnew(pen: Pen, lines: readonly string[], rowsUp: number): void {
 }
 
 function drawFresh(pen: Pen, line: string): void {
-  const width = visibleWidth(line);
+  const width = lineWidth(line);
   if (width > pen.columns) {
     pen.write(line, { column: undefined });
     return;

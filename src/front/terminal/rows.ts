@@ -1,23 +1,20 @@
 // A line as rows that fit the terminal: nothing of it is dropped, wide characters stay whole, colours go on in the next row.
-import { visibleWidth } from "@earendil-works/pi-tui";
+import { clusters } from "../../text/clusters.ts";
+import { lineWidth } from "./cells.ts";
 
 const PLAIN_ASCII = /^[\u0020-\u007e]*$/;
 const SGR = /(\u001b\[[0-9;]*m)/;
 const RESET = "\u001b[0m";
 
-/** Made at the first line that needs it: it takes a millisecond. */
-let segmenter: Intl.Segmenter | undefined;
-
 /** Characters as people see them. */
-export function graphemes(text: string): Iterable<{ segment: string }> {
-  segmenter ??= new Intl.Segmenter();
-  return segmenter.segment(text);
+export function* graphemes(text: string): Generator<{ segment: string }> {
+  for (const segment of clusters(text)) yield { segment };
 }
 
 /** Contract: the line has no control characters but colours. `mark`: what every row after the first begins with. */
 export function rowsOf(line: string, columns: number, mark = ""): string[] {
   const first = Math.max(1, columns);
-  const later = Math.max(1, columns - visibleWidth(mark));
+  const later = Math.max(1, columns - lineWidth(mark));
   if (PLAIN_ASCII.test(line)) return asciiRows(line, { first, later, mark });
   const rows: string[] = [];
   let row = "";
@@ -30,7 +27,7 @@ export function rowsOf(line: string, columns: number, mark = ""): string[] {
       continue;
     }
     for (const { segment } of graphemes(part)) {
-      const width = visibleWidth(segment);
+      const width = lineWidth(segment);
       if (width > room && room < (rows.length === 0 ? first : later)) {
         rows.push(open.length > 0 ? row + RESET : row);
         row = mark + open.join("");
@@ -63,13 +60,13 @@ export function wordRows(text: string, columns: number, mark = ""): string[] {
   const rows: string[] = [];
   let row = "";
   for (const word of text.split(/(?<= )/)) {
-    const room = columns - (rows.length === 0 ? 0 : visibleWidth(mark));
-    if (visibleWidth(row + word.trimEnd()) <= room) {
+    const room = columns - (rows.length === 0 ? 0 : lineWidth(mark));
+    if (lineWidth(row + word.trimEnd()) <= room) {
       row += word;
       continue;
     }
     if (row.trim() !== "") rows.push(row.trimEnd());
-    const parts = rowsOf(word, columns - visibleWidth(mark));
+    const parts = rowsOf(word, columns - lineWidth(mark));
     rows.push(...parts.slice(0, -1));
     row = parts.at(-1)!;
   }
@@ -78,12 +75,12 @@ export function wordRows(text: string, columns: number, mark = ""): string[] {
 
 /** At most one row; what is longer ends in `…`. For what is not decided upon. */
 export function cutRow(line: string, columns: number): string {
-  if (visibleWidth(line) <= columns) return line;
+  if (lineWidth(line) <= columns) return line;
   return `${rowsOf(line, columns - 1)[0]}…`;
 }
 
 /** Filled up with blanks, or cut. */
 export function paddedRow(line: string, columns: number): string {
   const row = cutRow(line, columns);
-  return row + " ".repeat(Math.max(0, columns - visibleWidth(row)));
+  return row + " ".repeat(Math.max(0, columns - lineWidth(row)));
 }

@@ -62,7 +62,9 @@ export function createTerminalScreen({
     }
     const isResized = resizedAt !== undefined;
     resizedAt = undefined;
-    const frame = frameOf(onScreen, { finished, view: part.render(now), size: now, reflow: reflow(), isResized });
+    const { lines, ...view } = part.render(now);
+    const live = { ...view, lines: lines.map(harmless) };
+    const frame = frameOf(onScreen, { finished, view: live, size: now, reflow: reflow(), isResized });
     onScreen = frame.next;
     finished = [];
     if (frame.bytes === "") return;
@@ -120,4 +122,28 @@ export function createTerminalScreen({
 const isSameSize = (a: Size, b: Size): boolean => a.columns === b.columns && a.rows === b.rows;
 
 /** A line end or a tab in a line would put everything below it in the wrong row or column. */
-const rowsIn = (line: string): string[] => line.replaceAll("\t", "   ").split(/\r?\n/);
+const rowsIn = (line: string): string[] => line.split(/\r?\n/).map(harmless);
+
+/** Whatever acts on a terminal but a style: other sequences, control characters, and those that turn text around. */
+const ACTS =
+  /\u001b(?!\[[\d;:]*m)|[\u0000-\u001a\u001c-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+/** Styles, which stay; then whole sequences; then what is left of them. Nothing is swallowed for the want of an end. */
+const ACTING = new RegExp(
+  [
+    "(\\u001b\\[[\\d;:]*m)",
+    "\\u001b\\[[0-?]*[ -/]*[@-~]",
+    "\\u001b[\\]PX^_][^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)",
+    "\\u001b(?:[ -/]+[0-~]|[0-OQ-WYZ\\\\`-~])",
+    `${ACTS.source}`,
+  ].join("|"),
+  "g",
+);
+
+/**
+ * The last barrier on the way to the terminal, whoever wrote the line. Who renders cleans what it shows, so that nothing is lost here;
+ * what is forgotten there must not act. In one pass: what is left when something is taken out is not read again as a sequence, as every
+ * escape character that is not a style's goes. A tab has the columns that everybody here counts for it.
+ */
+function harmless(line: string): string {
+  return ACTS.test(line) ? line.replaceAll("\t", "   ").replace(ACTING, "$1") : line;
+}

@@ -29,17 +29,44 @@ interface Given {
   style?: Style;
   /** Since it appeared, at the first key. */
   after?: number;
+  /** How long before it appeared the last key was typed. */
+  typed?: number | undefined;
 }
 
-function card({ request = {}, change, waiting = 0, style = PLAIN, after = 1000 }: Given = {}) {
+/** Its time passes when it is told to. */
+function card({ request = {}, change, waiting = 0, style = PLAIN, after = 1000, typed }: Given = {}) {
   const answers: ApprovalAnswer[] = [];
-  const clock = { at: 5000 + after, drawings: 0 };
+  const shownAt = 5000;
+  let at = shownAt + after;
+  let timers: { at: number; then: () => void }[] = [];
   const panel = createApprovalCard({
-    ...{ request: { ...REQUEST, ...request }, change, waiting, style, shownAt: 5000, now: () => clock.at },
+    ...{ request: { ...REQUEST, ...request }, change, waiting, style, shownAt, now: () => at },
+    typedAt: typed === undefined ? undefined : shownAt - typed,
+    after(ms, then) {
+      const timer = { at: at + ms, then };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((one) => one !== timer);
+      };
+    },
     answered: (answer) => void answers.push(answer),
-    changed: () => void clock.drawings++,
+    changed: () => undefined,
   });
-  return { panel, answers, clock };
+  const pass = (ms: number): void => {
+    at += ms;
+    const due = timers.filter((timer) => timer.at <= at);
+    timers = timers.filter((timer) => timer.at > at);
+    for (const { then } of due) then();
+  };
+  /** One by one, as by somebody who waits and reads. */
+  const slowly = (...keys: string[]): boolean[] =>
+    keys.flatMap((key) => {
+      pass(1500);
+      const taken = press(panel, key);
+      pass(80);
+      return taken;
+    });
+  return { panel, answers, pass, slowly };
 }
 
 const long = (lines: number) => ({
@@ -66,9 +93,9 @@ test("says who asks, what exactly, why, each answer with how far it reaches, and
 
 test("each key answers, once, and Enter answers with what is chosen", () => {
   const answerTo = (...keys: string[]) => {
-    const { panel, answers } = card();
+    const { panel, answers, slowly } = card();
     drawn(panel, SIZE);
-    press(panel, ...keys, "y");
+    slowly(...keys, "y");
     return answers;
   };
   const rule = { rule: "Bash(npm test *)", ...whoAnswers() };
@@ -96,18 +123,18 @@ test("each key answers, once, and Enter answers with what is chosen", () => {
 test("only what is offered answers: of a protected path neither a rule nor the same again, of an edit all of them by e", () => {
   const firm = card({ request: { firm: true } });
   drawn(firm.panel, SIZE);
-  expect(press(firm.panel, "a", "r", "e", "z")).toEqual([true, true, true, true]);
+  expect(firm.slowly("a", "r", "e", "z")).toEqual([false, false, false, false]);
   expect(firm.answers).toEqual([]);
   const edit = card({ request: { tool: "edit_file", rules: ["Edit(/**)"], input: { path: "a" } } });
   expect(textOf(edit.panel, SIZE)).toContain("(Edit(/**))");
-  press(edit.panel, "e");
+  edit.slowly("e");
   expect(edit.answers).toEqual([{ decision: "allow", keeps: { rule: "Edit(/**)", ...whoAnswers() }, from: FROM }]);
 });
 
 test("a no goes with a reason that is typed or pasted, in one line, and can be taken back", () => {
-  const { panel, answers } = card();
+  const { panel, answers, slowly } = card();
   drawn(panel, SIZE);
-  press(panel, "w");
+  slowly("w");
   type(panel, "yes, an理由");
   panel.key({ kind: "paste", text: "\nuse the\u001b[31m template\n" });
   const view = drawn(panel, SIZE);
@@ -117,7 +144,7 @@ test("a no goes with a reason that is typed or pasted, in one line, and can be t
   ]);
   press(panel, KEYS.up);
   expect(textOf(panel, SIZE)).not.toContain("why not?");
-  press(panel, "w", KEYS.backspace, "w");
+  slowly("w", KEYS.backspace, "w");
   type(panel, "use the template");
   press(panel, KEYS.enter);
   expect(answers).toEqual([{ decision: "deny", reason: "use the template", from: FROM }]);
@@ -133,46 +160,131 @@ test("on the row of the reason whatever is typed is the reason, also y", () => {
 });
 
 test("what is typed before it could be read answers nothing, however long the word is, nor does the Enter after it", () => {
-  const { panel, answers, clock } = card({ after: 10 });
+  const { panel, answers, pass } = card({ after: 10 });
   drawn(panel, SIZE);
   expect(press(panel, "m")).toEqual([false]);
   for (const key of ["a", "n", "y", KEYS.enter]) {
-    clock.at += 290;
+    pass(1400);
     expect(press(panel, key)).toEqual([false]);
   }
-  expect(textOf(panel, SIZE)).toContain("typed before it could be read: nothing was answered");
-  clock.at += 300;
-  press(panel, KEYS.enter);
+  expect(textOf(panel, SIZE)).toContain("you were typing, so nothing was answered: wait a moment, then press a key");
+  pass(1500);
+  expect(press(panel, KEYS.enter)).toEqual([false]);
+  pass(1500);
   expect(answers).toEqual([]);
   press(panel, KEYS.down, KEYS.enter);
+  pass(80);
   expect(answers).toEqual([{ decision: "allow", from: FROM }]);
 });
 
+test.each([300, 360, 700, 1400])(
+  "a sentence typed with a key every %i ms while it appears is not an answer",
+  (every) => {
+    const sentence = "carry the test data over too, and say why in a row";
+    for (let before = 0; before < sentence.length; before++) {
+      const { panel, answers, pass } = card({ typed: every / 2, after: every / 2 });
+      drawn(panel, SIZE);
+      const taken = [...`${sentence.slice(before)}\r`].map((key) => {
+        const [isTaken] = press(panel, key);
+        pass(every);
+        return isTaken;
+      });
+      expect([answers, taken.includes(true)]).toEqual([[], false]);
+    }
+  },
+);
+
 test.each([
-  [0, 0],
-  [299, 0],
-  [300, 1],
-])("a key %i ms after it appeared gives %i answers", (after, count) => {
-  const { panel, answers } = card({ after });
+  { key: "y", after: 699, typed: undefined, count: 0 },
+  { key: "y", after: 700, typed: undefined, count: 1 },
+  { key: KEYS.enter, after: 699, typed: undefined, count: 0 },
+  { key: KEYS.enter, after: 700, typed: undefined, count: 1 },
+  { key: "y", after: 1000, typed: 499, count: 0 },
+  { key: "y", after: 1000, typed: 500, count: 1 },
+  { key: KEYS.enter, after: 1000, typed: 1999, count: 0 },
+  { key: KEYS.enter, after: 1000, typed: 2000, count: 1 },
+])("$key after $after ms, with the last key $typed ms before it: $count answers", ({ key, after, typed, count }) => {
+  const { panel, answers, pass } = card({ after, typed });
   drawn(panel, SIZE);
-  press(panel, "y");
+  press(panel, key);
+  pass(80);
   expect(answers.length).toBe(count);
 });
 
+test.each([
+  { after: 699, count: 0 },
+  { after: 700, count: 1 },
+])("Down and Enter $after ms after it appeared give $count answers, also to one who typed just before", (given) => {
+  const { panel, answers, pass } = card({ after: given.after, typed: 10 });
+  drawn(panel, SIZE);
+  press(panel, KEYS.down, KEYS.enter);
+  pass(80);
+  expect(answers.length).toBe(given.count);
+});
+
+test("keys that come in a burst answer nothing, whatever they are: the first is taken back by the second", () => {
+  for (const burst of ["yes", "for all others", "y\r", "\r\r", "no\r", "why\r", "aa"]) {
+    const { panel, answers, pass } = card();
+    drawn(panel, SIZE);
+    for (const key of burst) {
+      press(panel, key);
+      pass(1);
+    }
+    press(panel, KEYS.down, KEYS.enter);
+    pass(5000);
+    expect([burst, answers, textOf(panel, SIZE).includes("why not?")]).toEqual([burst, [], false]);
+  }
+});
+
+test.each([KEYS.escape, KEYS.ctrlC])("%j right after a letter takes it back", (key) => {
+  const { panel, answers, pass } = card();
+  drawn(panel, SIZE);
+  press(panel, "y", key);
+  pass(5000);
+  expect(answers).toEqual([]);
+});
+
+test("after a paste nothing answers for a while: what follows may still be its text", () => {
+  for (const rest of [["y"], [KEYS.enter], [KEYS.down, KEYS.enter], [KEYS.down, KEYS.down, "a"]]) {
+    const { panel, answers, pass } = card();
+    drawn(panel, SIZE);
+    press(panel, KEYS.down);
+    panel.key({ kind: "paste", text: "some text" });
+    pass(100);
+    expect(press(panel, ...rest)).toEqual(rest.map(() => false));
+    pass(1500);
+    expect(answers).toEqual([]);
+    press(panel, "y");
+    pass(80);
+    expect(answers).toEqual([{ decision: "allow", from: FROM }]);
+  }
+});
+
+test("nothing of a command is left out by what joins or covers the characters beside it", () => {
+  const joining = ["\u0d4e", "\u{111c2}", "\u{1193f}", "\u{11a84}", "\u{11d46}", "\u{11f02}"];
+  for (const sign of joining) {
+    const { panel } = card({ request: { input: { command: `echo ${sign};touch canary1 ${sign}>evil.txt` } } });
+    const code = sign.codePointAt(0)!.toString(16);
+    const spelt = code.length > 4 ? `\\u{${code}}` : `\\u0${code}`;
+    expect(textOf(panel, SIZE)).toContain(`  │ echo ${spelt};touch canary1 ${spelt}>evil.txt`);
+  }
+});
+
 test("neither a paste nor a key that is let go answers; Escape and Ctrl-C are left to others, also in the reason", () => {
-  const { panel, answers } = card();
+  const { panel, answers, slowly } = card();
   drawn(panel, SIZE);
   expect(panel.key({ kind: "paste", text: "y\n" })).toBe(false);
   expect(press(panel, "\u001b[121;1:3u", KEYS.escape, KEYS.ctrlC)).toEqual([false, false, false]);
-  press(panel, "w");
+  slowly("w");
+  expect(textOf(panel, SIZE)).toContain("why not?");
   expect(press(panel, KEYS.escape, KEYS.ctrlC)).toEqual([false, false]);
   expect(answers).toEqual([]);
 });
 
 test("what is taller than the room is scrolled, says where one is, and a yes counts only once its end was shown", () => {
-  const { panel, answers } = card({ request: long(80) });
+  const { panel, answers, slowly } = card({ request: long(80) });
   expect(textOf(panel, SIZE)).toContain("lines 1–16 of 83");
-  press(panel, "y", KEYS.enter);
+  slowly("y", KEYS.enter);
   expect([answers, textOf(panel, SIZE)]).toEqual([[], expect.stringContaining("read it to its end first: PgDn")]);
   press(panel, KEYS.down);
   expect(textOf(panel, SIZE)).toContain("lines 2–17 of 83");
@@ -182,14 +294,14 @@ test("what is taller than the room is scrolled, says where one is, and a yes cou
   expect(textOf(panel, SIZE)).toContain("lines 68–83 of 83");
   press(panel, KEYS.home);
   expect(textOf(panel, SIZE)).toContain("lines 1–16 of 83");
-  press(panel, "y");
+  slowly("y");
   expect(answers).toEqual([{ decision: "allow", from: FROM }]);
 });
 
 test("a no needs no reading", () => {
-  const { panel, answers } = card({ request: long(80) });
+  const { panel, answers, slowly } = card({ request: long(80) });
   drawn(panel, SIZE);
-  press(panel, "n");
+  slowly("n");
   expect(answers).toEqual([{ decision: "deny", from: FROM }]);
 });
 
@@ -240,13 +352,13 @@ test("a diff is coloured in every row of it, and what would hide is spelt", () =
 
 test("in a low window the answers are scrolled with what is asked: the rule is shown before it can be kept", () => {
   const size = { columns: 60, rows: 8 };
-  const { panel, answers } = card();
+  const { panel, answers, slowly } = card();
   expect(textOf(panel, size)).toContain("▸y once  a again  r rule  n no  w say why");
-  press(panel, "r");
+  slowly("r");
   expect(answers).toEqual([]);
-  press(panel, KEYS.end);
+  slowly(KEYS.end);
   expect(textOf(panel, size)).toContain("Bash(npm test *)");
-  press(panel, "r");
+  slowly("r");
   expect(answers.length).toBe(1);
 });
 
@@ -254,9 +366,9 @@ test.each([20, 40, 60, 100, 200])("every line fits %i columns, whatever is asked
   const command = `echo 日本語のテスト 👨‍👩‍👧 e\u0301 ${"長い".repeat(80)}\n\t\u001b[31mred\u0007\n${"x".repeat(300)}`;
   const given = { agent: "あかりさん", reason: `理由: ${"とても".repeat(30)}\nline two`, input: { command } };
   for (const rows of [5, 8, 12, 24, 60]) {
-    const { panel } = card({ request: given, waiting: 12, style: COLOURED });
+    const { panel, slowly } = card({ request: given, waiting: 12, style: COLOURED });
     for (const key of ["", KEYS.down, KEYS.pageDown, KEYS.end, "w", "あ", "い".repeat(120)]) {
-      if (key !== "") press(panel, key);
+      if (key !== "") slowly(key);
       drawn(panel, { columns, rows });
     }
   }

@@ -31,7 +31,7 @@ interface Request {
 /** The question as it is on the screen, answered once it has stood there. */
 async function allow(terminal: Tmux): Promise<void> {
   await terminal.until("[y] yes, this once");
-  await sleep(400);
+  await sleep(1_800);
   terminal.keys("y");
 }
 

@@ -247,3 +247,101 @@ test("a frame costs the same however much is finished", async () => {
   expect(costs).toEqual([17, 17]);
   h.screen.close();
 });
+
+/** All that a frame may hold of ours, and styles. */
+const OURS = /\u001b\[(?:[\d;:]*m|\d*[ABCGKLM]|J|\?(?:7|25|2026)[hl])|\r\n|\r/g;
+const ACTING = [
+  ...[
+    "\u001b",
+    "\u001b[",
+    "\u001b]0;",
+    "\u001b]52;c;aGk=\u0007",
+    "\u001b]8;;http://x\u001b\\",
+    "\u001bP",
+    "\u001b\\",
+    "\u001b[2J",
+  ],
+  ...[
+    "\u001b[1;1H",
+    "\u001b[?1049h",
+    "\u001b[>4;2m",
+    "\u001b[?5m",
+    "\u001b[6n",
+    "\u001bc",
+    "\u001b(0",
+    "\u001b#8",
+    "\u001b[1 q",
+  ],
+  ...[
+    "\u0000",
+    "\u0007",
+    "\b",
+    "\t",
+    "\n",
+    "\r",
+    "\r\n",
+    "\u000b",
+    "\u000c",
+    "\u000e",
+    "\u007f",
+    "\u0085",
+    "\u0090",
+    "\u009b",
+    "\u009c",
+  ],
+  ...[
+    "\u009d",
+    "\u202e",
+    "\u2066",
+    "\u2069",
+    "\u200e",
+    "\u200f",
+    "\u061c",
+    "31m",
+    "2J",
+    "H",
+    ";",
+    "m",
+    "\u001b[31m",
+    "\u001b[4:3m",
+  ],
+  ...["a", "日", "👍", "e\u0301", "\u0d4e"],
+];
+
+test("whatever lines are given, nothing but styles and the screen's own sequences reaches the terminal", async () => {
+  const piece = fc.oneof(fc.constantFrom(...ACTING), fc.string({ unit: "binary", maxLength: 3 }));
+  const lines = fc.array(
+    fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+    { minLength: 1, maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(lines, lines, lines, async (finished, live, last) => {
+      const h = await openHeadless({ columns: 30, rows: 12 });
+      h.screen.show(part(() => ({ lines: live })));
+      h.screen.append(finished);
+      await h.settled();
+      h.screen.append(live);
+      await h.settled();
+      h.screen.close(last);
+      for (const frame of h.frames) {
+        const rest = frame.replace(OURS, "");
+        expect(rest).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+      }
+    }),
+    { numRuns: 30 * RUNS, endOnFailure: true },
+  );
+});
+
+test("text around what acts stays, and so do styles; a live line stays one row", async () => {
+  const h = await openHeadless({ columns: 40, rows: 10 });
+  const given = "a\u001b]0;title\u0007b\u001b[2Jc\u001b[31md\u001b[39m\u009b31me\u202ef\u001b]8;;no end";
+  h.screen.append([given, "one\r\ntwo\tthree\rfour"]);
+  h.screen.show(part(() => ({ lines: [given, "one\r\ntwo\tthree", "below"], caret: { row: 2, column: 0 } })));
+  await h.settled();
+  const safe = "abcd31mef]8;;no end";
+  const rows = [safe, "one", "two   threefour", safe, "onetwo   three", "below"];
+  expect(withoutEmptyEnd(h.rows()).slice(SHELL_LINES.length)).toEqual(rows);
+  expect(h.cursor()).toEqual({ row: SHELL_LINES.length + 5, column: 0 });
+  expect(h.frames.join("")).toContain("abc\u001b[31md\u001b[39m");
+  h.screen.close();
+});

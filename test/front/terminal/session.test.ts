@@ -34,7 +34,7 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     expect(first).toContain("offline rehearsal model, not an AI");
     terminal.type("Create a file notes.txt containing `hello`");
     expect(await terminal.until("[y] yes, this once")).toContain("lead asks");
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 1_800)); // the card wants a pause after what was typed
     terminal.keys("y");
     await terminal.until("notes.txt written");
     expect(fs.readFileSync(path.join(cwd, "notes.txt"), "utf8")).toBe("hello\n");
