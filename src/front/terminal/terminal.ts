@@ -148,6 +148,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
       waiting,
       style,
       shownAt: now(),
+      typedAt: app.typedAt,
       now,
       answered,
       changed,
