@@ -1,5 +1,5 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as painted, setTimeout as sleep } from "node:timers/promises";
 import type { ContextInfo } from "../../contexts/listing.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isDumb } from "../../front/presentation/style.ts";
@@ -253,6 +253,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   try {
     const { style } = terminal;
     transcript.say([headingLine(state, style)]);
+    await painted(); // what follows may take a while: it is behind a prompt that takes words already
     // `-r` alone: the person chooses.
     const isChosenHere = flags.resume === "" && !flags.continue;
     const chosen = isChosenHere ? undefined : await chosenContext(state, flags);
