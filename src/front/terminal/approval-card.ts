@@ -95,8 +95,8 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   }
 
   /** Somebody types for something else: what they have not chosen again is not chosen. */
-  function typing(): void {
-    typedAt = now();
+  function typing(name: string): void {
+    if (!MOVES.has(name)) typedAt = now(); // one that is held down must not put itself off for ever
     [hint, selected, isChosen] = ["early", undefined, false];
     changed();
   }
@@ -142,7 +142,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   function answerKey(data: string): boolean {
     const { name = "", text } = pressed(data);
     if (isTooEarly(name) || (name === "enter" && selected === undefined)) {
-      typing();
+      typing(name);
       return false;
     }
     const at = rows.findIndex(({ key }) => key === name.toLowerCase());
@@ -154,7 +154,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
       reason.key({ kind: "key", data });
     } else if (at >= 0) answerSoon(at);
     else if (!scrollBy(scroll, name)) {
-      typing(); // a letter that answers nothing begins a word
+      typing(name); // a letter that answers nothing begins a word
       return false;
     }
     return true;

@@ -222,6 +222,16 @@ test.each([
   expect(answers.length).toBe(given.count);
 });
 
+test("Down that is held from before it could be read scrolls once it could be", () => {
+  const { panel, pass } = card({ request: long(80), after: 0 });
+  drawn(panel, SIZE);
+  const taken = Array.from({ length: 30 }, () => {
+    pass(30);
+    return press(panel, KEYS.down)[0];
+  });
+  expect([taken.indexOf(true), textOf(panel, SIZE).includes("lines 8–23 of 83")]).toEqual([23, true]);
+});
+
 test("keys that come in a burst answer nothing, whatever they are: the first is taken back by the second", () => {
   for (const burst of ["yes", "for all others", "y\r", "\r\r", "no\r", "why\r", "aa"]) {
     const { panel, answers, pass } = card();
