@@ -51,7 +51,6 @@ function chunksForCommands() {
   const light = new Set(LIGHT.flatMap((name) => [...loadedWith(`src/cli/commands/${name}.ts`)]));
   const inPrompt = (id) => prompt.has(id) && !front.has(id);
   const groups = [
-    { name: "zod", test: (id) => /node_modules\/zod\//.test(id), priority: 10 },
     {
       name: "pi-tui",
       test: (id) => /node_modules\/(?:@earendil-works|marked|get-east-asian-width)\//.test(id),
@@ -59,7 +58,7 @@ function chunksForCommands() {
     },
     { name: "front", test: (id) => front.has(id) && !id.endsWith("/main.ts") },
     { name: "light", test: (id) => inPrompt(id) && light.has(id) },
-    { name: "prompt", test: (id) => inPrompt(id) },
+    { name: "prompt", test: (id) => inPrompt(id) || /node_modules\/zod\//.test(id) },
   ];
   return { codeSplitting: { groups } };
 }
@@ -100,17 +99,6 @@ const builtinsWhenUsed = {
       return `let kept_${name};\nconst ${name} = () => kept_${name} ??= require("${module}");\n`;
     });
     return late.reduce((text, name) => text.replaceAll(new RegExp(`\\b${name}\\.`, "g"), `(${name}()).`), head);
-  },
-};
-
-/** The library of schemas, likewise: a start that checks no argument of a tool and reads no settings does without it. */
-const zodWhenUsed = {
-  name: "zod-when-used",
-  renderChunk(code) {
-    const loading = /^const require_zod = (require\("\.\/chunk-zod-[^"]+"\));$/m;
-    if (!loading.test(code)) return undefined;
-    const late = code.replaceAll(/\brequire_zod\./g, "require_zod().");
-    return late.replace(loading, "let kept_zod;\nconst require_zod = () => kept_zod ??= $1;");
   },
 };
 
@@ -158,7 +146,7 @@ async function bundle(input, dir, format) {
       shellPrograms,
       toolSchemas,
       threadsInDist(dir),
-      ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, zodWhenUsed, inAscii, asFunction]),
+      ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction]),
     ],
     platform: "node",
     onLog(level, log) {

@@ -57,7 +57,7 @@ async function openTmux({ columns, rows }: Size): Promise<Tmux> {
     async end() {
       socket.destroy();
       server.close();
-      await run("kill-server");
+      await run("kill-server").catch(() => undefined); // it may have left by itself
       fs.rmSync(dir, { recursive: true, force: true });
     },
   };
