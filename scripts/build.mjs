@@ -1,5 +1,5 @@
 // Builds dist/: the command line and the library, bundled and split so that lazy imports stay lazy. `--if-stale` does nothing when dist is newer than src.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -192,4 +192,18 @@ try {
     `no bytecode was kept, so that starting takes a little longer: ${String(error.stderr || error).trim()}`,
   );
 }
+await trainInTerminal();
 fs.writeFileSync(stamp, "");
+
+/** Where there is a `script` that gives one; what it does not do costs nothing but a few milliseconds of a start. */
+function trainInTerminal() {
+  return new Promise((resolve) => {
+    const line = `"${process.execPath}" "${at("scripts/train.cjs")}" --terminal`;
+    const child = spawn("script", ["-qec", line, "/dev/null"], {
+      stdio: ["pipe", "ignore", "ignore"],
+      timeout: 30_000,
+    });
+    child.on("error", resolve);
+    child.on("exit", resolve);
+  });
+}

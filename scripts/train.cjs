@@ -67,6 +67,27 @@ async function train() {
   await server.close();
 }
 
+/** `--terminal`, in one: words are typed, and it is left again. */
+async function trainTerminal() {
+  process.chdir(work);
+  Object.assign(process.env, { HOME: work, XDG_STATE_HOME: path.join(work, "state"), TERM: "xterm-256color" });
+  const typed = (text, ms) => setTimeout(() => process.stdin.emit("data", Buffer.from(text)), ms);
+  const { main } = require(path.join(cli, "main.cjs"));
+  typed("make a todo list\r", 1_200);
+  typed("/he", 2_000);
+  typed("\u0003", 2_300);
+  typed("\u0004", 2_600);
+  const code = await main(["--model", "rehearsal"]);
+  if (code !== 0) throw new Error(`the training ended with exit code ${code}`);
+}
+
+/** What the first training has left out: what only the terminal loads. */
+function keepMore() {
+  const kept = bytecodeOf(cli);
+  for (const [name, script] of scripts)
+    if (!fs.existsSync(path.join(kept, name))) fs.writeFileSync(path.join(kept, name), script.createCachedData());
+}
+
 function keep() {
   const kept = bytecodeOf(cli);
   for (const dir of [kept, `${kept}.new`]) fs.rmSync(dir, { recursive: true, force: true });
@@ -75,8 +96,9 @@ function keep() {
   fs.renameSync(`${kept}.new`, kept);
 }
 
-train()
-  .then(keep)
+const isTerminal = process.argv.includes("--terminal");
+(isTerminal ? trainTerminal() : train())
+  .then(isTerminal ? keepMore : keep)
   .catch((error) => {
     console.error(error);
     return 1;
