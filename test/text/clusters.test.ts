@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clusters, JOINS_THE_NEXT } from "../../src/text/clusters.ts";
-import { columnsOf } from "../../src/text/columns.ts";
+import { clusters, columnsOf, JOINS_THE_NEXT } from "../../src/text/columns.ts";
 
 /** Every character that Unicode, as this Node knows it, joins to a letter behind it. */
 function joining(): string[] {

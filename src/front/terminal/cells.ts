@@ -1,6 +1,6 @@
 // What a line does to the cells of a terminal: where it changed, which style is on there, and which characters terminals disagree about.
 import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
-import { clusters, JOINS_THE_NEXT } from "../../text/clusters.ts";
+import { clusters, JOINS_THE_NEXT } from "../../text/columns.ts";
 
 const ESCAPE = "\u001b";
 export const ERASE_LINE = "\u001b[K";

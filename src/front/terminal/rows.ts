@@ -1,5 +1,5 @@
 // A line as rows that fit the terminal: nothing of it is dropped, wide characters stay whole, colours go on in the next row.
-import { clusters } from "../../text/clusters.ts";
+import { clusters } from "../../text/columns.ts";
 import { lineWidth } from "./cells.ts";
 
 const PLAIN_ASCII = /^[\u0020-\u007e]*$/;

@@ -177,6 +177,7 @@ describe.runIf(hasTmux)("typed at a terminal, killed and gone on with", { timeou
       await again.until(/task-1 +\d+ commits?, 1 file/, 40_000);
       expect(again.screen()).toMatch(/bob +waits for you/); // a new plan
       again.keys("Escape");
+      await sleep(500); // Escape with another key right behind it would be Alt
       again.keys("C-d");
       const left = await again.until("ended with 0", 30_000);
       expect(left).toContain("Nothing of it runs while no host does");
