@@ -1,4 +1,5 @@
 // What may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
+import { columnsOf, fitted, JOINS_THE_NEXT, padded } from "../../text/columns.ts";
 import { hexOf } from "../../text/visible.ts";
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
