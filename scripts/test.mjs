@@ -27,6 +27,8 @@ const SLOW = [
   "test/docs/**",
   "test/file-snapshots/{ignored,property,repositories,restore}.test.ts",
   "test/front/{sdk-lines,text-output}.test.ts",
+  "test/front/terminal/{moments,requests,screen,tmux}.test.ts",
+  "test/goal/{crash,goal,replay}.test.ts",
   "test/hooks/{moments,scripts,transcript}.test.ts",
   "test/instructions/layouts.test.ts",
   "test/jobs/{adoption,ends,escapes,output,sandbox,watcher}.test.ts",
