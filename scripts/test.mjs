@@ -28,7 +28,7 @@ const SLOW = [
   "test/file-snapshots/{ignored,property,repositories,restore}.test.ts",
   "test/front/{sdk-lines,text-output}.test.ts",
   "test/front/terminal/{moments,requests,screen,tmux}.test.ts",
-  "test/goal/{crash,goal,replay}.test.ts",
+  "test/goal/{goal,killed,replay}.test.ts",
   "test/hooks/{moments,scripts,transcript}.test.ts",
   "test/instructions/layouts.test.ts",
   "test/jobs/{adoption,ends,escapes,output,sandbox,watcher}.test.ts",
