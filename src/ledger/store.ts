@@ -196,6 +196,8 @@ export interface ReadOnly {
 
 export interface Store {
   readonly url: string;
+  /** Which store it is. Contract: one that was copied, or put back from a backup, is another. */
+  readonly identity: string;
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;
   /**

@@ -37,6 +37,7 @@ export function ledgerOf({ name, state, append, blob, watchAll }: PlayedLedger):
 
 const storeOf = ({ blob, watchAll }: Pick<Store, "blob" | "watchAll">): Store => ({
   url: "replay:",
+  identity: "replay:",
   readOnly: { code: "refused", message: "a replay writes nothing" },
   append: refuse,
   read: refuse,

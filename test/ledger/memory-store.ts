@@ -140,6 +140,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
 
   const store: Store = {
     url: "memory:",
+    identity: "memory:",
     async append(writes, appendOpts = {}) {
       const old = recorded(writes);
       if (old) return old;

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { runCli } from "../cli/cli.ts";
 import { scratch } from "../turn.ts";
@@ -23,7 +23,7 @@ export async function openScenario(files: Record<string, string>) {
   git("add", ".");
   git("commit", "-qm", "first");
   const project = openProject({ cwd: opts.cwd, state: path.join(opts.state, "holdfast") });
-  const store = await openSqliteStore(project.ledgerFile);
+  const store = await openStore(project.ledgers);
   onTestFinished(() => store.close());
   const run = (args: string[], env: Record<string, string> = {}) => runCli(args, { ...opts, env });
   return {

@@ -1,4 +1,5 @@
 // The store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
+import { statSync } from "node:fs";
 import { crashPoint } from "../crash-point.ts";
 import { damageIn } from "../damage-in.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
@@ -160,6 +161,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   const store: Store = {
     url,
+    /** The file itself. */
+    get identity(): string {
+      const { ino, birthtimeMs } = statSync(file);
+      return `${ino}:${Math.round(birthtimeMs)}`;
+    },
     get readOnly(): ReadOnly | undefined {
       return onlyRead ?? fallen?.readOnly;
     },

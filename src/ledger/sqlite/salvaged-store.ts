@@ -12,6 +12,7 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
   };
   return {
     url,
+    identity: url, // nothing is begun in it
     readOnly: { code: "damaged", message: describe(damage) },
     append: refuse,
     remove: refuse,
