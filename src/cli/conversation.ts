@@ -7,6 +7,7 @@ import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
 import type { WorkFlags } from "./flags.ts";
+import { takenOver } from "./going-on.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { isIn, type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
@@ -83,7 +84,7 @@ export async function openConversation(
       ...seen,
       context: id,
       wait: AbortSignal.any([over.signal, AbortSignal.timeout(60_000)]),
-      takeOverInteractive: true,
+      takeOverInteractive: context !== undefined, // a person names what is gone on with
       onEvent: door.event,
       onOpen: (held) => {
         // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
@@ -94,7 +95,7 @@ export async function openConversation(
     });
     run = begun;
     door.opened(begun);
-    door.says(says.splice(0));
+    door.says([...takenOver(begun), ...says.splice(0)]);
     await recording;
     driven = drive(begun).catch((error) => door.failed(error));
     return begun;

@@ -55,6 +55,12 @@ export function sayWaiting(
   throw new HoldfastError("held", `${error.message}; it waits for an answer: ${see}`, { cause: error });
 }
 
+/** A person's terminal that was ended for this. */
+export function takenOver({ context, taken: { lease } }: Run): string[] {
+  if (!lease.tookOver || !lease.takenFrom?.interactive) return [];
+  return [`${context} was open in a stopped terminal (process ${lease.takenFrom.pid}): that one was ended for this`];
+}
+
 /** A type of agent that is not there may be one of a repository that is not trusted. */
 export function sayWithheld(error: unknown, { state, trusted }: { state: OpenState; trusted: boolean }): never {
   const folders = trusted ? [] : withheldAgents(state.project.root);

@@ -38,11 +38,12 @@ export async function projectOf(flags: PlaceFlags & { outputFormat?: string }): 
 /** `quiet`, `dryRun`: of those commands that have them. */
 type Opening = PlaceFlags & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
 
-export async function openState(flags: Opening): Promise<OpenState> {
+/** `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. */
+export async function openState(flags: Opening, { interactive = false } = {}): Promise<OpenState> {
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
-  const store = await openSqliteStore(project.ledgerFile, { beforeClose });
+  const store = await openSqliteStore(project.ledgerFile, { beforeClose, interactive });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {

@@ -62,7 +62,7 @@ const SETTLE_MS = 120;
 const STOPPED = "· interrupted; say how to go on, or just: go on";
 
 export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
-  const state = await openState(flags);
+  const state = await openState(flags, { interactive: true });
   const left = Promise.withResolvers<number>();
   const over = new AbortController();
   const history: string[] = [];
