@@ -6,6 +6,7 @@ import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
+import { endText, type RanCommand } from "../../mechanisms/person-commands/events.ts";
 import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type ConversationFlags, type OpenConversation, openConversation } from "../conversation.ts";
@@ -83,8 +84,6 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     },
   });
   const { transcript } = terminal;
-  /** What was run with `!` since the last words. */
-  let ran: { from: string; text: string }[] = [];
   let runs: AbortController | undefined;
   let last: RunResult | undefined;
   /** What was chosen while something was at work. */
@@ -131,7 +130,6 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const stopped = !("context" in to) && (before?.run?.taken.agent.hasWork() ?? false);
     sitting.conversation = undefined;
     await before?.close();
-    if ("context" in to) ran = []; // it goes with words to the context that it was run beside
     await sitting.attempt(() => to.between?.());
     const next = { ...sitting.flags, ...to.flags };
     try {
@@ -150,10 +148,9 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   }
 
   const infoOf = async (of: OpenConversation | undefined): Promise<ContextInfo | undefined> => {
-    if (!of?.run) return undefined;
+    if (of?.contextId === undefined) return undefined;
     const { listContexts } = await import("../../contexts/index.ts");
-    const { context } = of.run;
-    return (await listContexts(state.store)).find(({ id }) => id === context);
+    return (await listContexts(state.store)).find(({ id }) => id === of.contextId);
   };
 
   const door: Parameters<typeof openConversation>[2]["door"] = {
@@ -204,9 +201,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   function send(text: string, how: { waits?: boolean } = {}): Promise<void> {
     const sent = sending.then(async () => {
       await ready;
-      const beside = ran;
-      ran = [];
-      await sitting.conversation?.send(text, { ...how, beside });
+      await sitting.conversation?.send(text, how);
     });
     sending = sent.catch(() => undefined);
     return sent;
@@ -243,9 +238,20 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     runs = undefined;
     terminal.running.personRuns(undefined);
     if (rest !== "") tell("\n");
-    const how = end.code === undefined ? "it did not run to its end" : `exit code ${end.code}`;
-    if (end.code !== 0) transcript.say([terminal.style.dim(`  ${how}`)]);
-    ran.push({ from: "a command that the user ran", text: `$ ${command}\n${end.output}\n[${how}]` });
+    await record(end);
+  }
+
+  /** With the words around it, in order: it is of the context that was open when it ended. */
+  function record(end: RanCommand): Promise<void> {
+    const recorded = sending.then(async () => {
+      await ready;
+      await sitting.conversation?.ran(end);
+      // Before the first words nobody holds the context: then nothing is told by it.
+      if (!sitting.conversation?.run)
+        transcript.say([terminal.style.dim(`· ${endText(end)}; it goes with your first words`)]);
+    });
+    sending = recorded.catch(() => undefined);
+    return recorded;
   }
 
   const onSignal = (signal: NodeJS.Signals) => left.resolve(signal === "SIGHUP" ? 129 : 143);

@@ -85,7 +85,7 @@ export async function pastPrompts({ store }: OpenState): Promise<string[]> {
     const here: string[] = [];
     for await (const { data, actor } of store.read(id, { types: ["input.received"] })) {
       const text = actor === "user" ? wordsOf(data) : "";
-      // A person's own commands are never recorded: one that stands there is somebody else's.
+      // A person's own commands are never recorded as words: one that stands there is somebody else's.
       if (text !== "" && !text.startsWith("!")) here.push(text);
     }
     found.unshift(...here);

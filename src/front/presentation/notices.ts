@@ -1,8 +1,10 @@
 // What happens beside the calls, one line each in people's words: jobs that end, reminders, retries, teammates and their plans.
 
+import { LEAD } from "../../loop/agent.ts";
 import { compactedText } from "../../mechanisms/compaction/says.ts";
 import { judgedText, outcomeText } from "../../mechanisms/goal/port.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
+import { endText } from "../../mechanisms/person-commands/events.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
 import { duration } from "./format.ts";
@@ -34,6 +36,10 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       if (problem === undefined) return notice(`background job finished: ${what}${took}`);
       return notice(`background job did not finish well (${problem}): ${what}${took}`, "bad");
     }
+    case "command.ran":
+      return [
+        { kind: "notice", agent: LEAD, tone: "plain", text: oneLine(`you ran ${data.command}: ${endText(data)}`, 300) },
+      ];
     case "cron.created":
       schedules.set(data.scheduleId, data);
       return notice(

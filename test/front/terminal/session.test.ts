@@ -158,4 +158,29 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     const shown = await again.until(/^> *alpha/m);
     expect(shown).not.toContain("gamma");
   });
+
+  test("what a person ran is kept when the terminal is killed, and goes with the next words", async () => {
+    const { terminal, start, dir, cwd } = open({ rounds: [{ text: "I see." }] });
+    await terminal.until("/help");
+    terminal.type("!echo from-the-person; exit 7");
+    await terminal.until("exit code 7; it goes with your first words");
+    process.kill(terminal.pid(), "SIGKILL");
+    await terminal.until("ended with 137");
+    terminal.close();
+    const again = start(["-c"]);
+    await again.until("you ran echo from-the-person; exit 7: exit code 7");
+    again.type("what was that?");
+    await again.until("I see.");
+    const [context] = JSON.parse((await runCli(["contexts", "ls", "--json"], { cwd, state: dir })).stdout) as [
+      { id: string; title: string },
+    ];
+    const file = path.join(dir, "exported");
+    await runCli(["contexts", "export", context.id, file], { cwd, state: dir });
+    const taken = fs
+      .readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"input.taken"'));
+    expect([context.title, taken.length]).toEqual(["what was that?", 1]);
+    expect(taken[0]).toContain("$ echo from-the-person; exit 7\\nfrom-the-person\\n[exit code 7]");
+  });
 });
