@@ -4,7 +4,7 @@ import type { ContextInfo } from "../contexts/listing.ts";
 import { seenFacts } from "../file-access/seen-files.ts";
 import type { Harness, Run } from "../harness.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
-import type { RanCommand } from "../mechanisms/person-commands/events.ts";
+import type { RanCommand } from "../mechanisms/person-commands/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
 import type { WorkFlags } from "./flags.ts";

@@ -30,7 +30,7 @@ test.each([
   ["contexts ls", 181],
   ["agents ls", 179],
   ["permissions check git-status", 229],
-  ["-p hello --model rehearsal", 410], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["-p hello --model rehearsal", 411], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);

@@ -6,7 +6,7 @@ import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { endText, type RanCommand } from "../../mechanisms/person-commands/events.ts";
+import { endText, type RanCommand } from "../../mechanisms/person-commands/index.ts";
 import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type ConversationFlags, type OpenConversation, openConversation } from "../conversation.ts";
@@ -213,7 +213,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     if (name === undefined) return send(text, { waits: queued });
     const command = slashCommand(name);
     if (command) {
-      transcript.say(["", terminal.style.dim(oneLine(text, 200))]);
+      if (terminal.isDrawn) transcript.say(["", terminal.style.dim(oneLine(text, 200))]); // otherwise it stands there as it was typed
       return command.run(desk, wordsOf(name, rest));
     }
     const known = await desk.skillNames();
@@ -224,7 +224,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
 
   async function personRuns(command: string): Promise<void> {
     if (command === "") return;
-    transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
+    if (terminal.isDrawn) transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
     runs = new AbortController();
     terminal.running.personRuns(oneLine(command, 60));
     let rest = "";

@@ -1,7 +1,7 @@
 // `!command`: a person runs something in their own shell; what came out is shown, and goes with their next words.
 import { spawn } from "node:child_process";
 import { printable } from "../../front/presentation/printable.ts";
-import type { RanCommand } from "../../mechanisms/person-commands/events.ts";
+import type { RanCommand } from "../../mechanisms/person-commands/index.ts";
 
 const MOST_CHARACTERS = 30_000;
 

@@ -4,7 +4,7 @@ import { LEAD } from "../../loop/agent.ts";
 import { compactedText } from "../../mechanisms/compaction/says.ts";
 import { judgedText, outcomeText } from "../../mechanisms/goal/port.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
-import { endText } from "../../mechanisms/person-commands/events.ts";
+import { endText } from "../../mechanisms/person-commands/index.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
 import { duration } from "./format.ts";

@@ -11,7 +11,7 @@ import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
 import type { CronState, cronEvents } from "../../mechanisms/cron/events.ts";
 import type { goalEvents } from "../../mechanisms/goal/events.ts";
 import type { JobsState, jobEvents } from "../../mechanisms/jobs/events.ts";
-import type { personCommandEvents } from "../../mechanisms/person-commands/events.ts";
+import type { personCommandEvents } from "../../mechanisms/person-commands/index.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../../mechanisms/team/events.ts";

@@ -2,7 +2,14 @@
 
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
-import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../presentation/approval.ts";
+import {
+  type ApprovalScope,
+  answerBy,
+  choicesFor,
+  describeRequest,
+  PAUSE_MS,
+  READ_MS,
+} from "../presentation/approval.ts";
 import { escapedName } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { pressed } from "./key-name.ts";
@@ -37,10 +44,6 @@ const LEAST_BODY = 3;
 const SHORT: Record<ApprovalScope, string> = { once: "once", exactly: "again", rule: "rule", no: "no" };
 const WHY_KEY = "w";
 
-/** Nobody has read it sooner: nothing answers until then. */
-const READ_MS = 700;
-/** Between two keys of one who types, and thinks between two words, it is seldom longer: a letter after it is meant for the card. */
-const PAUSE_MS = 1_500;
 /** Who typed so shortly before it appeared may be in the middle of a sentence, and its Enter is not a yes. */
 const TYPING_MS = 2_000;
 /** Keys that come closer together were not pressed one by one: they are pasted, or rolled over. */

@@ -36,6 +36,8 @@ export interface TerminalTranscriptOptions {
   changed: () => void;
   /** Nothing is live: a call is named when it begins. */
   isPlain?: boolean;
+  /** Contract: true when those words of a person stand on the screen as they were typed; asked once. */
+  isShown?: (words: string) => boolean;
 }
 
 /** What was typed; what came with it is counted. */
@@ -61,7 +63,7 @@ const CLOSE: ReadonlySet<string> = new Set([
 ]);
 
 export function createTranscript(opts: TerminalTranscriptOptions): TerminalTranscript {
-  const { style, size, running, tally, append, changed, isPlain = false } = opts;
+  const { style, size, running, tally, append, changed, isPlain = false, isShown } = opts;
   const presenter = createPresenter();
   const reader = createLiveReader();
   const lines = createLineRenderer({ style, lead: LEAD, asksHere: true });
@@ -169,6 +171,7 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
         break;
       case "prompt": {
         const received = event as Extract<ShownFact, { type: "input.received" }> | undefined;
+        if (received && isShown?.(textOf(received.data.content.slice(0, 1)).trim())) return;
         prompt(received ? { ...block, ...typedWords(received.data.content) } : block);
         return;
       }
