@@ -8,7 +8,7 @@ import type { RanCommand } from "../mechanisms/person-commands/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
 import type { WorkFlags } from "./flags.ts";
-import { takenOver } from "./going-on.ts";
+import { sayHeld, takenOver } from "./going-on.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { isIn, type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
@@ -85,7 +85,7 @@ export async function openConversation(
     seen: Parameters<Harness["run"]>[1],
   ): Promise<Run> {
     let recording: Promise<unknown> = Promise.resolve();
-    const begun = await harness.run(content, {
+    const opening = harness.run(content, {
       ...seen,
       context: id,
       wait: AbortSignal.any([over.signal, AbortSignal.timeout(60_000)]),
@@ -98,6 +98,7 @@ export async function openConversation(
         recording.catch(() => undefined); // awaited below
       },
     });
+    const begun = await opening.catch((error) => sayHeld(error, { context, flags }));
     run = begun;
     door.opened(begun);
     door.says([...takenOver(begun), ...says.splice(0)]);

@@ -25,7 +25,7 @@ import type { Content } from "../models/model.ts";
 import { driveRun, type RunResult } from "../run-result.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, nothingLeft, sayWaiting, takenOver } from "./going-on.ts";
+import { howToGoOn, nothingLeft, sayHeld, takenOver } from "./going-on.ts";
 import { leftBehind } from "./left-behind.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
@@ -223,7 +223,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       });
     },
   });
-  const run = await opening.catch((error) => sayWaiting(error, work));
+  const run = await opening.catch((error) => sayHeld(error, work));
   signals.of(run);
   for (const line of takenOver(run)) process.stderr.write(`holdfast: ${line}\n`);
   try {

@@ -65,4 +65,32 @@ describe.runIf(hasTmux)("a context that is open in a terminal", { timeout: 60_00
       afterNamed: lives(pid),
     }).toEqual({ afterWorker: true, unnamed: 2, afterUnnamed: true, named: [0, true], afterNamed: false });
   });
+
+  test("a second terminal is told how to work on a copy, and that works as it is said; /resume stays where it is", async () => {
+    const { start, place, context } = await sit();
+    const second = start(["-r", context]);
+    // As the terminal breaks it: without blanks.
+    const refused = (await second.until("ended with 2")).replace(/\s+/g, "");
+    expect(refused).toContain(`orworkonacopyofit:holdfast-r${context}--fork-session--cwd${place.cwd}`);
+    const copy = start(["-r", context, "--fork-session"]);
+    await copy.until("One.");
+    copy.type("beta");
+    await copy.until("Two.");
+    copy.type("/resume");
+    await copy.until("Go on with");
+    copy.keys("Down", "Enter");
+    await copy.until("work on a copy of it");
+    copy.type("gamma");
+    await copy.until("Three.");
+    const all = JSON.parse((await runCli(["contexts", "ls", "--json"], place)).stdout) as { id: string }[];
+    expect(all).toHaveLength(2);
+  });
+
+  test("where there is nothing to go on with, it is said how the terminal begins", async () => {
+    const { start } = await sit();
+    const elsewhere = fs.realpathSync(scratch(onTestFinished));
+    const none = start(["-c", "--cwd", elsewhere]);
+    const said = (await none.until("ended with 2")).replace(/\s+/g, "");
+    expect(said).toContain(`goonwithhere:startonewith\`holdfast--cwd${elsewhere}"…"\``);
+  });
 });

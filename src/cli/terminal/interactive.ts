@@ -11,6 +11,7 @@ import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type ConversationFlags, type OpenConversation, openConversation } from "../conversation.ts";
 import { errorText } from "../error-text.ts";
+import type { PlaceFlags } from "../flags.ts";
 import { leftBehind } from "../left-behind.ts";
 import { chosenContext, type OpenState, openState } from "../open.ts";
 import { forked } from "../session.ts";
@@ -23,7 +24,7 @@ import { runPersonCommand } from "./person-command.ts";
 import { createStatus } from "./status.ts";
 import { asksTrust } from "./trust-question.ts";
 
-export type InteractiveFlags = ConversationFlags & { screenReader?: boolean };
+export type InteractiveFlags = ConversationFlags & PlaceFlags & { screenReader?: boolean };
 
 interface ChangeTo {
   flags?: Partial<InteractiveFlags>;
@@ -62,7 +63,8 @@ function wordsOf(name: string, rest: string): string[] {
 const SETTLE_MS = 120;
 const STOPPED = "· interrupted; say how to go on, or just: go on";
 
-export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
+export async function interactive(given: InteractiveFlags, words: string[]): Promise<number> {
+  const flags: InteractiveFlags = { ...given, door: "terminal" };
   const state = await openState(flags, { interactive: true });
   const left = Promise.withResolvers<number>();
   const over = new AbortController();
@@ -133,7 +135,10 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     await sitting.attempt(() => to.between?.());
     const next = { ...sitting.flags, ...to.flags };
     try {
-      sitting.conversation = await terminal.opening(() => openConversation(next, state, { context, door }));
+      const opened = await terminal.opening(() => openConversation(next, state, { context, door }));
+      sitting.conversation = opened;
+      // One that another process holds is not gone over to.
+      if (context) await opened.takeUp({ stopped }).catch((error) => opened.close().then(() => Promise.reject(error)));
       sitting.flags = next;
     } catch (error) {
       if (!before) throw error;
@@ -144,7 +149,6 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     } finally {
       status.changed();
     }
-    if (context) await sitting.conversation.takeUp({ stopped });
   }
 
   const infoOf = async (of: OpenConversation | undefined): Promise<ContextInfo | undefined> => {
@@ -268,15 +272,15 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     await sitting.change({ context });
     const past = await pastPrompts(state);
     terminal.prompt.remember(past);
-    const given = words.join(" ").trim();
-    if (past.length === 0 && given === "") transcript.say(thingsToTry(style));
+    const first = words.join(" ").trim();
+    if (past.length === 0 && first === "") transcript.say(thingsToTry(style));
     if (isChosenHere) await sitting.attempt(() => desk.resume());
     // What was given for this start is given: another context, and what comes later, is asked about anew.
     sitting.flags = { ...sitting.flags, trust: false };
     await sitting.attempt(() => asksTrust(sitting));
-    if (given !== "") {
-      terminal.prompt.remember([given]);
-      await sitting.attempt(() => submit(given, false));
+    if (first !== "") {
+      terminal.prompt.remember([first]);
+      await sitting.attempt(() => submit(first, false));
     }
     return await left.promise;
   } catch (error) {

@@ -94,6 +94,20 @@ export async function pastPrompts({ store }: OpenState): Promise<string[]> {
   return [...new Set(found.toReversed())].toReversed().slice(-MOST_PROMPTS);
 }
 
+/** The words that a checkpoint was made for. */
+export async function promptAfter({ store }: OpenState, context: string, checkpoint: Seq): Promise<string | undefined> {
+  for await (const taken of store.read(context, { after: checkpoint, types: ["input.taken"] })) {
+    if (taken.actor !== LEAD) continue;
+    for await (const event of store.read(context, { upTo: taken.seq, types: ["input.received"] }))
+      if (event.actor === "user" && inputOf(event) === inputOf(taken)) {
+        const { data } = await unspill(event.data, store.blob);
+        return wordsOf(data) || undefined;
+      }
+    return undefined; // it was nobody's words
+  }
+  return undefined;
+}
+
 /** The words themselves, without what came with them. */
 function wordsOf(data: unknown): string {
   const [first]: unknown[] = isRecord(data) && Array.isArray(data.content) ? data.content : [];

@@ -17,9 +17,11 @@ export interface RememberedNotices {
   jobs: Map<string, string>;
   schedules: Map<string, { prompt: string; when: string; zone: string; expression?: string }>;
   subtasks: Map<string, { about: string; at: number; calls: () => number }>;
+  /** What can be done is said as it is done there. */
+  inTerminal: boolean;
 }
 
-export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: RememberedNotices): FactBlock[] {
+export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks, inTerminal }: RememberedNotices): FactBlock[] {
   const { actor: agent, type, data } = fact;
   const notice: Noticed = (text, tone = "plain") => [{ kind: "notice", agent, tone, text: oneLine(text, 300) }];
   switch (type) {
@@ -77,15 +79,20 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
     case "goal.ended":
       return notice(outcomeText(data.outcome, data.why), data.outcome === "met" ? "plain" : "bad");
     default:
-      return teamNotice(fact, notice);
+      return teamNotice(fact, { notice, inTerminal });
   }
 }
 
 type Noticed = (text: string, tone?: "plain" | "bad") => FactBlock[];
 
-function teamNotice({ actor: agent, type, data }: ShownFact, notice: Noticed): FactBlock[] {
+function teamNotice(
+  { actor: agent, type, data }: ShownFact,
+  { notice, inTerminal }: { notice: Noticed; inTerminal: boolean },
+): FactBlock[] {
   switch (type) {
     case "plan.submitted":
+      if (inTerminal)
+        return notice(`submitted a plan (${data.requestId}): read it, and approve or reject it, in /team`);
       return notice(
         `submitted a plan: holdfast team approve ${data.requestId} | holdfast team reject ${data.requestId} "why"`,
       );

@@ -54,12 +54,13 @@ interface Subtask {
   calls: number;
 }
 
-export function createPresenter(): Presenter {
+/** `inTerminal`: whoever reads it can do there what is said. */
+export function createPresenter({ inTerminal = false } = {}): Presenter {
   const calls = new Map<string, CallBlock>();
   const subtasks = new Map<string, Subtask>();
   const todos = new Map<string, string[]>();
   const inputs = new Map<string, string>();
-  const remembered: RememberedNotices = { jobs: new Map(), schedules: new Map(), subtasks: new Map() };
+  const remembered: RememberedNotices = { jobs: new Map(), schedules: new Map(), subtasks: new Map(), inTerminal };
 
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
 

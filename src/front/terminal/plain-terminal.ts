@@ -188,7 +188,7 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
       },
     },
     isDrawn: false,
-    prompt: { remember: () => undefined },
+    prompt: { remember: () => undefined, isEmpty: true, set: (text) => print([`· it was: ${text}`]) },
     changed: () => undefined,
     app: { open, notice: (line) => print([line]) },
     suspended: (work) => work(),

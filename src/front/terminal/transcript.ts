@@ -64,7 +64,7 @@ const CLOSE: ReadonlySet<string> = new Set([
 
 export function createTranscript(opts: TerminalTranscriptOptions): TerminalTranscript {
   const { style, size, running, tally, append, changed, isPlain = false, isShown } = opts;
-  const presenter = createPresenter();
+  const presenter = createPresenter({ inTerminal: true });
   const reader = createLiveReader();
   const lines = createLineRenderer({ style, lead: LEAD, asksHere: true });
   /** The reply as it comes, and whether a line of it stands above. */

@@ -150,8 +150,8 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     await terminal.until("what goes back?");
     terminal.keys("Enter");
     await terminal.until(/Back at|restored|Take it back/);
-    await terminal.until(/^>\s*$/m);
-    terminal.keys("C-d");
+    await terminal.until(/^> gamma\s*\n.*rehearsal/m); // to be said again, otherwise
+    terminal.keys("C-u", "C-d");
     await terminal.until("ended with 0");
     terminal.close();
     const again = start(["-c"]);
@@ -182,5 +182,20 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
       .filter((line) => line.includes('"input.taken"'));
     expect([context.title, taken.length]).toEqual(["what was that?", 1]);
     expect(taken[0]).toContain("$ echo from-the-person; exit 7\\nfrom-the-person\\n[exit code 7]");
+  });
+
+  test("/resume says how old each context is, and which one is open here", async () => {
+    const { terminal } = open({ rounds: [{ text: "One." }] });
+    await terminal.until("/help");
+    terminal.type("alpha");
+    await terminal.until("One.");
+    terminal.type("/clear");
+    await terminal.until("a new context");
+    terminal.type("beta");
+    await terminal.until(/> beta\s+One\./);
+    terminal.type("/resume");
+    const shown = await terminal.until("Go on with");
+    expect(shown).toMatch(/beta +this one · \d+ s ago · \w+ · ctx_/);
+    expect(shown).toMatch(/alpha +\d+ s ago · \w+ · ctx_/);
   });
 });
