@@ -152,6 +152,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
       now,
       answered,
       changed,
+      givesBack: (letter) => void prompt.key(letter),
     });
   }
 }
