@@ -8,12 +8,12 @@ import { isDumb, styleFor } from "../presentation/style.ts";
 import { createTally } from "../presentation/tally.ts";
 import { lineAnswer } from "../text/terminal-approval.ts";
 import { captureWrites } from "./captured-writes.ts";
+import { wrappedLines } from "./rows.ts";
 import { createRunning } from "./running.ts";
 import type { OpenTerminal, TerminalOptions } from "./terminal.ts";
 import { createTranscript } from "./transcript.ts";
 import { openTypedLines, PROMPT_MARK } from "./typed-lines.ts";
 import type { Panel, Size } from "./view.ts";
-import { wrappedLines } from "./wrapped-lines.ts";
 
 const TWICE_MS = 1_500;
 /** After the last line so long nothing came: then the prompt stands below it. */

@@ -13,10 +13,10 @@ import { createPresenter, type ShownFact } from "../presentation/presenter.ts";
 import { printable } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import type { Tally } from "../presentation/tally.ts";
+import { wrappedLines } from "./rows.ts";
 import type { Running } from "./running.ts";
 import { createStreamedMarkdown, markdownLines, type StreamedMarkdown } from "./streamed-markdown.ts";
 import type { LivePart, Size } from "./view.ts";
-import { wrappedLines } from "./wrapped-lines.ts";
 
 export interface TerminalTranscript extends LivePart {
   /** What the context holds already: what of it is still open is shown. */

@@ -110,7 +110,7 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     terminal.keys("BTab");
     await terminal.until("when this turn is over");
     expect(await terminal.until("Done.")).toMatch(/^ +whole$/m);
-    await terminal.until(/ · default ·/);
+    await terminal.until(/^default ·/m);
   });
 
   test("a command of the person's own is stopped by Esc, and by leaving", async () => {
