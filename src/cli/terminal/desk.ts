@@ -6,6 +6,7 @@ import { money, tokens } from "../../front/presentation/format.ts";
 import { age, oneLine } from "../../front/presentation/printable.ts";
 import { createChoiceList, type ListChoice } from "../../front/terminal/choice-list.ts";
 import { createPager } from "../../front/terminal/pager.ts";
+import { tableRows } from "../../front/terminal/rows.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
 import type { Run } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -64,9 +65,11 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
   const { transcript, style, app, changed, prompt } = terminal;
   const root = () => sitting.conversation?.state.project.root ?? state.project.root;
   const say = (lines: readonly string[]) => transcript.say(lines);
-  const own = async (words: readonly string[]) =>
-    runOwnCommand({ words, flags: sitting.flags, root: root() }, (line) => say([line]));
-  const quietly = async (words: readonly string[]) => runOwnCommand({ words, flags: sitting.flags, root: root() });
+  const columns = () => terminal.size().columns;
+  const table = (lines: readonly string[]) => say(tableRows(lines, columns()));
+  const given = (words: readonly string[]) => ({ words, flags: sitting.flags, root: root(), columns: columns() });
+  const own = async (words: readonly string[]) => runOwnCommand(given(words), (line) => table([line]));
+  const quietly = async (words: readonly string[]) => runOwnCommand(given(words));
 
   /** Undefined: nothing was chosen. */
   function choose<T>(title: string, items: readonly (ListChoice & { value: T })[]): Promise<T | undefined> {
@@ -216,6 +219,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
 
   return {
     say,
+    table,
     contextId,
     own,
     send: (text) => send(text),

@@ -109,11 +109,25 @@ export function wrappedLines(lines: readonly string[], columns: number): string[
   return lines
     .flatMap((line) => line.split("\n"))
     .flatMap((line) => {
+      if (lineWidth(line) <= columns) return [line];
       const indent = /^ */.exec(line)?.[0].length ?? 0;
       const margin = " ".repeat(Math.min(indent, MOST_INDENT));
       const rows = wordRows(line.slice(indent), Math.max(8, columns - margin.length));
       return rows.map((row) => margin + row);
     });
+}
+
+/** Up to the second cell of a row of a table, which stands behind more than one blank. */
+const FIRST_CELL = /^ *\S.*? {2,}(?=\S)/;
+
+/** Rows of a table: what does not fit goes on below its second cell, or, where that leaves too little room, a little indented. */
+export function tableRows(lines: readonly string[], columns: number): string[] {
+  return lines.flatMap((line) => {
+    const cell = lineWidth(FIRST_CELL.exec(line)?.[0] ?? "");
+    const indent = /^ */.exec(line)?.[0].length ?? 0;
+    const hang = cell > 0 && cell <= columns / 2 ? cell : Math.min(indent + 2, MOST_INDENT);
+    return wordRows(line, columns, " ".repeat(hang));
+  });
 }
 
 /** At most one row; what is longer ends in `…`. For what is not decided upon. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLAIN, styleFor } from "../../../src/front/presentation/style.ts";
 import { lineWidth } from "../../../src/front/terminal/cells.ts";
-import { cutRow, paddedRow, rowsOf, wordRows, wrappedLines } from "../../../src/front/terminal/rows.ts";
+import { cutRow, paddedRow, rowsOf, tableRows, wordRows, wrappedLines } from "../../../src/front/terminal/rows.ts";
 
 const COLOURED = styleFor({ isTTY: true }, {});
 const bare = (text: string) => text.replace(/\u001b\[[0-9;]*m/g, "");
@@ -46,4 +46,23 @@ test("each row closes its styles and opens them again in the next; without style
 test("Japanese is broken between characters, and not before what closes a sentence", () => {
   expect(wordRows("ファイル notes.txt を書きました。", 16)).toEqual(["ファイル", "notes.txt を書き", "ました。"]);
   expect(wordRows("これで終わり。", 12)).toEqual(["これで終わ", "り。"]);
+});
+
+test("rows of a table go on below their second cell; where that is too far right, a little indented", () => {
+  const lines = ["  /mode       what is allowed unasked: /mode acceptEdits", "✓ git  found"];
+  expect(tableRows(lines, 40)).toEqual([
+    "  /mode       what is allowed unasked:",
+    "              /mode acceptEdits",
+    "✓ git  found",
+  ]);
+  expect(tableRows(lines.slice(0, 1), 24)).toEqual([
+    "  /mode       what is",
+    "    allowed unasked:",
+    "    /mode acceptEdits",
+  ]);
+});
+
+test("a line that fits stays as it is, however far it is indented", () => {
+  const line = `${" ".repeat(12)}return x;`;
+  expect(wrappedLines([line], 40)).toEqual([line]);
 });

@@ -198,4 +198,18 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     expect(shown).toMatch(/beta +this one · \d+ s ago · \w+ · ctx_/);
     expect(shown).toMatch(/alpha +\d+ s ago · \w+ · ctx_/);
   });
+
+  test("tables of commands fit a narrow terminal: what goes on stands below its own column", async () => {
+    const { terminal } = open({ rounds: [{ text: "One." }], columns: 60 });
+    await terminal.until("/help");
+    terminal.type("/agents");
+    expect(await terminal.until(/^planner/m)).toMatch(
+      /^explorer {13}Looks things up in the project and\n {21}reports places;/m,
+    );
+    terminal.type("hello");
+    await terminal.until("One.");
+    terminal.type("/help");
+    await terminal.until("!command");
+    expect(terminal.history()).toMatch(/^ {2}\/mode {17}what is allowed unasked: \/mode\n {24}acceptEdits$/m);
+  });
 });
