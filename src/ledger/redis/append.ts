@@ -12,6 +12,8 @@ import type { RedisLink } from "./link.ts";
 
 /** One append may take so much: while it is written nobody else is served. */
 const MOST_BYTES = 64 << 20;
+/** What one command of the protocol may be made of is 1,048,576. */
+const MOST_ARGUMENTS = 1_000_000;
 /** Texts that may be names of blobs, asked for at once. */
 const PAGE = 2_000;
 
@@ -115,10 +117,10 @@ function argumentsOf(link: RedisLink, { drafts, blobs, wake = [], lease, ...rest
   for (const one of wake) args.push(wakeMember(one), one.context, one.dueAt === null ? "" : String(one.dueAt));
   args.push(String(drafts.length));
   for (const [i, one] of drafts.entries()) putWrite(args, one, rest.named.of[i] ?? []);
-  if (bytesOf(args) > MOST_BYTES)
+  if (args.length > MOST_ARGUMENTS || bytesOf(args) > MOST_BYTES)
     throw new HoldfastError(
       "limit",
-      `this append is over ${MOST_BYTES >> 20} MB, more than one step of a shared server takes: write it in several`,
+      `this append is over ${MOST_BYTES >> 20} MB or of about 100,000 events, more than one step of a shared server takes: write it in several`,
     );
   return args;
 }
