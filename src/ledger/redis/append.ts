@@ -1,5 +1,6 @@
 // The append: what the step is given, what its answers mean, and how large blobs and long rows of digits are seen to before.
 import { randomBytes } from "node:crypto";
+import { crashPoint } from "../crash-point.ts";
 import type { DraftedWrite, EventDraft } from "../draft.ts";
 import { HoldfastError } from "../error.ts";
 import { isRecord } from "../guards.ts";
@@ -40,6 +41,7 @@ export async function appendToServer(link: RedisLink, appending: AppendRequest):
   for (;;) {
     const named = await namedBlobs(link, appending);
     const args = argumentsOf(link, { ...appending, along, once, named });
+    crashPoint("append.before-commit");
     const answer = await link.step("append", args, { leftMs, confirmed: true });
     const [kind, ...rest] = Array.isArray(answer) ? answer.map(String) : [];
     if (kind === "look again") continue;
@@ -53,6 +55,7 @@ export async function appendToServer(link: RedisLink, appending: AppendRequest):
       continue;
     }
     if (kind !== "new" && kind !== "old") throw refusal(kind, rest, appending.lease);
+    crashPoint("append.committed");
     const [stroke, ...values] = rest;
     return { events: storedEvents(drafts, values, kind === "old"), stroke: Number(stroke) };
   }
