@@ -43,6 +43,8 @@ export interface Write {
    * two writers may each own some; anything else replaces the previous one.
    */
   summary?: unknown;
+  /** Only for a copy of a ledger, with its last events: the times that listings have of it. */
+  listed?: { createdAt: number; updatedAt: number };
 }
 
 /** What a write under a lease carries. The token tells two holders apart that got the same term, one of them from a past that was put back. */
@@ -188,8 +190,11 @@ export interface Collected {
 export interface Snapshots {
   /** Contract: a damaged or missing one is left out. */
   load(keys: readonly string[]): Promise<Map<string, { seq: Seq; state: unknown }>>;
-  /** One transaction. Older versions of the same name go, but for the last one. */
-  save(seq: Seq, states: ReadonlyMap<string, unknown>): Promise<void>;
+  /**
+   * One transaction. Older versions of the same name go, but for the last one. `sum`: of the event at `seq`, where it is known; where another
+   * one stands there the states are of a past that is gone, and nothing is kept.
+   */
+  save(seq: Seq, states: ReadonlyMap<string, unknown>, sum?: string): Promise<void>;
 }
 
 /** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */

@@ -24,7 +24,7 @@ import { verifyOnServer } from "./verifying.ts";
 const FORM = 1;
 const WRITER = 1;
 const LEASE_MS = 15_000;
-const OPEN_MS = 10_000;
+const OPEN_MS = 5_000;
 const PATIENCE_MS = 30_000;
 /** A connection on which an answer takes longer is given up: at most, and of a lease. */
 const HANG_MS = 5_000;
@@ -125,8 +125,8 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
       const own = createRedisSnapshots(link, ledger);
       return {
         load: own.load,
-        save: async (seq, states) => {
-          if (!onlyRead) await own.save(seq, states);
+        save: async (seq, states, sum) => {
+          if (!onlyRead) await own.save(seq, states, sum);
         },
       };
     },
