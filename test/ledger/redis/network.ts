@@ -1,0 +1,87 @@
+// A network of machines for a test: network namespaces on one switch, each of which can be cut off and healed. Needs root.
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+
+/** One end of a cable. What runs here begins with these words. */
+export interface Machine {
+  name: string;
+  address: string;
+  inside: string[];
+}
+
+export interface Network {
+  machine(name: string): Machine;
+  /** Contract: what it sends is not answered any more, and nobody is told. What runs on it reaches itself. */
+  cut(name: string): void;
+  heal(name: string): void;
+  close(): void;
+}
+
+const NAMED = "/run/netns";
+const OURS = /^hf-(\d+)-/;
+let made = 0;
+
+const ip = (...args: string[]): void => void execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
+
+/** Whether this system lets us make namespaces of the network, and servers to put there. */
+export const canCut = (() => {
+  try {
+    execFileSync("unshare", ["--net", "sh", "-c", "ip link add a type veth peer name b && redis-server --version"], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+export function openNetwork(names: readonly string[]): Network {
+  removeLeftOver();
+  const prefix = `hf-${process.pid}-${made++}-`;
+  const middle = `${prefix}switch`;
+  const all = [middle];
+  const close = () => {
+    for (const name of all) execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
+    all.length = 0;
+  };
+  try {
+    ip("netns", "add", middle);
+    ip("-n", middle, "link", "add", "bridge", "type", "bridge");
+    ip("-n", middle, "link", "set", "bridge", "up");
+    for (const [i, name] of names.entries()) {
+      const own = prefix + name;
+      ip("netns", "add", own);
+      all.unshift(own);
+      ip("-n", middle, "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", own);
+      ip("-n", middle, "link", "set", name, "master", "bridge", "up");
+      ip("-n", own, "address", "add", `${addressOf(i)}/24`, "dev", "eth0");
+      ip("-n", own, "link", "set", "lo", "up");
+      ip("-n", own, "link", "set", "eth0", "up");
+    }
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    machine: (name) => ({
+      name,
+      address: addressOf(names.indexOf(name)),
+      inside: ["nsenter", `--net=${NAMED}/${prefix}${name}`],
+    }),
+    // From the switch's side the machine keeps its address, and nothing is refused: packets are lost, as with a pulled cable.
+    cut: (name) => ip("-n", middle, "link", "set", name, "nomaster"),
+    heal: (name) => ip("-n", middle, "link", "set", name, "master", "bridge"),
+    close,
+  };
+}
+
+const addressOf = (place: number): string => `10.77.0.${place + 1}`;
+
+/** Of test processes that were killed. */
+function removeLeftOver(): void {
+  if (!existsSync(NAMED)) return;
+  for (const name of readdirSync(NAMED)) {
+    const pid = OURS.exec(name)?.[1];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
+  }
+}
