@@ -8,7 +8,7 @@ import { openStore } from "../../src/ledger/open-store.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import type { ScriptRound } from "../../src/testing/model-server-script.ts";
-import { type RunningCli, runCli, startCli } from "../cli/cli.ts";
+import { type RunningCli, runCli, startCli, stateEnv } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { call, type Seen, seenIn } from "./world.ts";
@@ -88,7 +88,7 @@ async function openWorld(): Promise<World> {
   const cwd = tempDir("project");
   const state = tempDir("state");
   const server = await startModelServer({ script: (request) => play(seenIn(request)) });
-  const { ledgers } = openProject({ cwd, state: path.join(state, "holdfast") });
+  const { ledgers } = openProject({ cwd, env: stateEnv({ state }) });
   const world = {
     cwd,
     state,
