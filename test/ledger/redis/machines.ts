@@ -31,7 +31,10 @@ export function startChild(script: string, args: string[], inside: string[] = []
     async said(isIt) {
       for (let seen = 0; ; ) {
         for (; seen < lines.length; seen++) if (isIt(lines[seen] ?? {}, seen)) return;
-        await Promise.race([once(reader, "line"), ended.then(() => Promise.reject(new Error(`${script} ended early`)))]);
+        await Promise.race([
+          once(reader, "line"),
+          ended.then(() => Promise.reject(new Error(`${script} ended early`))),
+        ]);
       }
     },
     async end() {

@@ -26,9 +26,13 @@ const ip = (...args: string[]): void => void execFileSync("ip", args, { stdio: [
 /** Whether this system lets us make namespaces of the network, and servers to put there. */
 export const canCut = (() => {
   try {
-    execFileSync("unshare", ["--net", "sh", "-c", "ip link add a type veth peer name b && redis-server --version"], {
-      stdio: "ignore",
-    });
+    execFileSync(
+      "unshare",
+      ["--net", "sh", "-c", "ip link add name one type veth peer name two && redis-server --version"],
+      {
+        stdio: "ignore",
+      },
+    );
     return true;
   } catch {
     return false;
@@ -46,17 +50,17 @@ export function openNetwork(names: readonly string[]): Network {
   };
   try {
     ip("netns", "add", middle);
-    ip("-n", middle, "link", "add", "bridge", "type", "bridge");
-    ip("-n", middle, "link", "set", "bridge", "up");
+    ip("-n", middle, "link", "add", "name", "bridge", "type", "bridge");
+    ip("-n", middle, "link", "set", "dev", "bridge", "up");
     for (const [i, name] of names.entries()) {
       const own = prefix + name;
       ip("netns", "add", own);
       all.unshift(own);
-      ip("-n", middle, "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", own);
-      ip("-n", middle, "link", "set", name, "master", "bridge", "up");
+      ip("-n", middle, "link", "add", "name", name, "type", "veth", "peer", "name", "eth0", "netns", own);
+      ip("-n", middle, "link", "set", "dev", name, "master", "bridge", "up");
       ip("-n", own, "address", "add", `${addressOf(i)}/24`, "dev", "eth0");
-      ip("-n", own, "link", "set", "lo", "up");
-      ip("-n", own, "link", "set", "eth0", "up");
+      ip("-n", own, "link", "set", "dev", "lo", "up");
+      ip("-n", own, "link", "set", "dev", "eth0", "up");
     }
   } catch (error) {
     close();
@@ -69,8 +73,8 @@ export function openNetwork(names: readonly string[]): Network {
       inside: ["nsenter", `--net=${NAMED}/${prefix}${name}`],
     }),
     // From the switch's side the machine keeps its address, and nothing is refused: packets are lost, as with a pulled cable.
-    cut: (name) => ip("-n", middle, "link", "set", name, "nomaster"),
-    heal: (name) => ip("-n", middle, "link", "set", name, "master", "bridge"),
+    cut: (name) => ip("-n", middle, "link", "set", "dev", name, "nomaster"),
+    heal: (name) => ip("-n", middle, "link", "set", "dev", name, "master", "bridge"),
     close,
   };
 }
@@ -82,6 +86,7 @@ function removeLeftOver(): void {
   if (!existsSync(NAMED)) return;
   for (const name of readdirSync(NAMED)) {
     const pid = OURS.exec(name)?.[1];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
+    if (pid !== undefined && !existsSync(`/proc/${pid}`))
+      execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
   }
 }

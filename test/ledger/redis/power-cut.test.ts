@@ -45,7 +45,10 @@ async function serve(disk: Disk, appendfsync: string): Promise<string> {
 }
 
 /** Writes for a while, cuts, and compares what was acknowledged before the cut with what a new start on the copy has. */
-async function cutOnce(store: { appendfsync: string } | "sqlite", afterMs: number): Promise<Comparison & { damage: unknown }> {
+async function cutOnce(
+  store: { appendfsync: string } | "sqlite",
+  afterMs: number,
+): Promise<Comparison & { damage: unknown }> {
   const disk = putIn(await createDisk(join(dir, "disk")));
   const isSqlite = store === "sqlite";
   const place = isSqlite ? join(disk.at, "p.db") : await serve(disk, store.appendfsync);

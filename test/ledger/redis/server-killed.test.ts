@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { acknowledgedBy, compare } from "./acknowledged.ts";
-import { keptIn, NOTHING_WRONG, publishPromise } from "./promise.ts";
 import { type RunningChild, startChild } from "./machines.ts";
+import { keptIn, NOTHING_WRONG, publishPromise } from "./promise.ts";
 import { ALWAYS, canServe, type RedisServer, startServer } from "./servers.ts";
 
 const KILLS = process.env.HOLDFAST_LONG ? 20 : 3;

@@ -31,7 +31,7 @@ async function append(fence: Fence, base: Base | undefined): Promise<Base | unde
   const events = [{ id, type: "test.held", actor: name, data: { term, token } }];
   const [stored] = await store.append([{ ledger, events, ...(base && { base }) }], { lease: fence });
   if (!stored) return undefined;
-  say({ ledger, id, seq: stored.seq, term, token });
+  say({ ledger, id, seq: stored.seq, term, token, at: Date.now() });
   return stored.sum === undefined ? undefined : { seq: stored.seq, sum: stored.sum };
 }
 
@@ -64,7 +64,7 @@ async function work(lease: Lease): Promise<void> {
   stop();
   if (!error && holds) error = await refusal(() => lease.release());
   else lost.push(fence);
-  if (error) say({ error, term });
+  if (error) say({ error, term, at: Date.now() });
 }
 
 while (!over.aborted) {

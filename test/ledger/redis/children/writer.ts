@@ -1,11 +1,12 @@
-// A child that appends until it is told to end, each event until it is known what became of it: node writer.ts <place> <ledger> <name> [pause in ms]
+// A child that appends until it is told to end, each event until it is known what became of it:
+// node writer.ts <place> <ledger> <name> <pause in ms> [lease in ms]
 import { setTimeout as sleep } from "node:timers/promises";
 import { isHoldfastError } from "../../../../src/ledger/error.ts";
 import { openPlace, say, untilToldToEnd } from "./place.ts";
 
-const [place = "", ledger = "", name = "", pause = "0"] = process.argv.slice(2);
+const [place = "", ledger = "", name = "", pause = "0", leaseMs] = process.argv.slice(2);
 const over = untilToldToEnd();
-const store = await openPlace(place);
+const store = await openPlace(place, leaseMs === undefined ? {} : { leaseMs: Number(leaseMs) });
 say({ durability: store.durability });
 for (let i = 0; !over.aborted; ) {
   const id = `${name}-${i}`;
