@@ -10,3 +10,9 @@ export const hasPassword = (address: string): boolean => /^[^/]*\/\/[^@/]*:[^@/]
 /** The name that an address gives the project: machines that give the same one share its ledgers. */
 export const projectIn = (address: string): string | undefined =>
   new URLSearchParams(address.split("?")[1] ?? "").get("project") || undefined;
+
+/** With the name of the project, where it has none. */
+export function addressed(address: string, project: string): string {
+  if (projectIn(address) !== undefined) return address;
+  return `${address}${address.includes("?") ? "&" : "?"}project=${encodeURIComponent(project)}`;
+}
