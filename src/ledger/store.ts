@@ -186,8 +186,11 @@ export interface Collected {
 export interface Snapshots {
   /** Contract: a damaged or missing one is left out. */
   load(keys: readonly string[]): Promise<Map<string, { seq: Seq; state: unknown }>>;
-  /** One transaction. Older versions of the same name go, but for the last one. */
-  save(seq: Seq, states: ReadonlyMap<string, unknown>): Promise<void>;
+  /**
+   * One transaction. Older versions of the same name go, but for the last one. `sum`: of the event at `seq`, where it is known; where another
+   * one stands there the states are of a past that is gone, and nothing is kept.
+   */
+  save(seq: Seq, states: ReadonlyMap<string, unknown>, sum?: string): Promise<void>;
 }
 
 /** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */

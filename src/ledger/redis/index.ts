@@ -125,8 +125,8 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
       const own = createRedisSnapshots(link, ledger);
       return {
         load: own.load,
-        save: async (seq, states) => {
-          if (!onlyRead) await own.save(seq, states);
+        save: async (seq, states, sum) => {
+          if (!onlyRead) await own.save(seq, states, sum);
         },
       };
     },
