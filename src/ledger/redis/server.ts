@@ -12,6 +12,8 @@ export interface Server {
   durability: StoreDurability;
   /** How many replicas shall confirm each write. */
   replicas: number;
+  /** Its name and version. */
+  name: string;
 }
 
 /** Contract: throws `refused` for a server that is too old or that throws data away. */
@@ -40,7 +42,9 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
     setting: isOn ? `appendfsync ${sync ?? "cannot be asked for: CONFIG is forbidden"}` : "appendonly no",
     remedy: isOn ? "set appendfsync always" : "set appendonly yes and appendfsync always",
   });
-  return { durability, replicas };
+  // Valkey says the version of Redis that it speaks, and its own beside it.
+  const name = info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${version}`;
+  return { durability, replicas, name };
 }
 
 const DISK: Record<string, "before it counts" | "every second"> = {
