@@ -37,50 +37,71 @@ function putIn(disk: Disk): Disk {
   return disk;
 }
 
-async function serve(disk: Disk, appendfsync: string): Promise<string> {
-  const settings = { ...ALWAYS, appendfsync };
-  const server = await startServer({ dir: disk.at, settings, inside: disk.inside });
+interface RedisHow {
+  appendfsync: string;
+  /** A replica elsewhere, which keeps its power, confirms each write. */
+  replica?: true;
+}
+
+type How = RedisHow | "sqlite";
+
+async function serve(disk: Disk, { appendfsync }: RedisHow, port?: number): Promise<RedisServer> {
+  const settings = { ...ALWAYS, appendfsync, "repl-diskless-sync-delay": "0" };
+  const server = await startServer({
+    dir: disk.at,
+    settings,
+    inside: disk.inside,
+    ...(port !== undefined && { port }),
+  });
   servers.push(server);
-  return `redis://127.0.0.1:${server.port}/0?project=p`;
+  return server;
+}
+
+async function follow(master: RedisServer): Promise<RedisServer> {
+  const settings = { replicaof: `127.0.0.1 ${master.port}` };
+  const replica = await startServer({ dir: mkdtempSync(join(dir, "replica-")), settings });
+  await expect.poll(() => master.ask("INFO", "replication"), { timeout: 30_000 }).toContain("state=online");
+  return replica;
+}
+
+interface Cut extends Comparison {
+  damage: unknown;
+  durability: unknown;
 }
 
 /** Writes for a while, cuts, and compares what was acknowledged before the cut with what a new start on the copy has. */
-async function cutOnce(
-  store: { appendfsync: string } | "sqlite",
-  afterMs: number,
-): Promise<Comparison & { damage: unknown }> {
+async function cutOnce(how: How, afterMs: number): Promise<Cut> {
   const disk = putIn(await createDisk(join(dir, "disk")));
-  const isSqlite = store === "sqlite";
-  const place = isSqlite ? join(disk.at, "p.db") : await serve(disk, store.appendfsync);
-  const inside = isSqlite ? disk.inside : [];
-  for (const name of LEDGERS) running.push(startChild("writer.ts", [place, name, name, "1"], inside));
+  const master = how === "sqlite" ? undefined : await serve(disk, how);
+  const replica = how !== "sqlite" && how.replica && master ? await follow(master) : undefined;
+  const place = master ? `redis://127.0.0.1:${master.port}/0?project=p` : join(disk.at, "p.db");
+  for (const name of LEDGERS)
+    running.push(startChild("writer.ts", [place, name, name, "1"], master ? [] : disk.inside));
   await Promise.all(running.map((child) => child.said((_, at) => at >= 20)));
   await sleep(afterMs);
   const said = acknowledgedBy(running);
+  const [first = {}] = running[0]?.lines ?? [];
   const copy = join(dir, "copy");
-  await disk.copyAtThisInstant(
-    copy,
-    (isSqlite ? running : servers).map((one) => one.pid),
-  );
+  await disk.copyAtThisInstant(copy, master ? [master.pid] : running.map((child) => child.pid));
   await endAll();
   const again = putIn(await mountDisk(copy));
-  const found = isSqlite
-    ? await keptIn(join(again.at, "p.db"), LEDGERS, again.inside)
-    : await keptIn(await serve(again, store.appendfsync), LEDGERS);
+  if (replica) servers.push(replica);
+  if (how !== "sqlite") await serve(again, how, master?.port);
+  if (replica) await expect.poll(() => replica.ask("INFO", "replication"), { timeout: 30_000 }).toContain("status:up");
+  const found = await keptIn(master ? place : join(again.at, "p.db"), LEDGERS, master ? [] : again.inside);
   await endAll();
-  return { ...compare(said, found.events), damage: found.damage };
+  const durability = "durability" in first ? first.durability : undefined;
+  return { ...compare(said, found.events), damage: found.damage, durability };
 }
 
-async function cutOften(
-  store: { appendfsync: string } | "sqlite",
-  leastMs: number,
-): Promise<Comparison & { damage: unknown[] }> {
-  const total = { acknowledged: 0, ...NOTHING_WRONG, damage: [] as unknown[] };
+async function cutOften(how: How, leastMs: number): Promise<Comparison & { damage: unknown[]; durability: unknown }> {
+  const total = { acknowledged: 0, ...NOTHING_WRONG, damage: [] as unknown[], durability: undefined as unknown };
   for (let i = 0; i < CUTS; i++) {
-    const { damage, ...counts } = await cutOnce(store, leastMs + ((i * 337) % 1_500));
+    const { damage, durability, ...counts } = await cutOnce(how, leastMs + ((i * 337) % 1_500));
     for (const [key, count] of Object.entries(counts) as [keyof Comparison, number][]) total[key] += count;
     if (Array.isArray(damage)) total.damage.push(...damage);
     else total.damage.push(damage);
+    total.durability = durability;
   }
   return total;
 }
@@ -89,21 +110,39 @@ async function cutOften(
 const canCutPower = canMountImages && canServe;
 const mustBeThere = process.env.CI === "true" && process.getuid?.() === 0;
 
-describe.skipIf(!canCutPower && !mustBeThere)("a power cut", () => {
+describe.skipIf(!canCutPower && !mustBeThere)("a power cut", { timeout: 60_000 * CUTS }, () => {
   it.each([
-    { name: "Redis with appendfsync always", store: { appendfsync: "always" } },
-    { name: "SQLite", store: "sqlite" as const },
-  ])("takes nothing acknowledged from $name", { timeout: 60_000 * CUTS }, async ({ name, store }) => {
-    const result = await cutOften(store, 500);
-    publishPromise(`power cut, ${CUTS} times, ${name}`, result);
-    expect(result).toEqual({ ...NOTHING_WRONG, acknowledged: expect.any(Number), damage: [] });
+    { name: "Redis with appendfsync always", how: { appendfsync: "always" }, class: "power-safe" },
+    {
+      name: "Redis with appendfsync always and a replica that confirms",
+      how: { appendfsync: "always", replica: true as const },
+      class: "replica-confirmed",
+    },
+    { name: "SQLite", how: "sqlite" as const, class: "power-safe" },
+  ])("takes nothing acknowledged from $name", async (one) => {
+    const result = await cutOften(one.how, 500);
+    publishPromise(`power cut, ${CUTS} times, ${one.name}`, result);
+    expect(result).toEqual({
+      ...NOTHING_WRONG,
+      acknowledged: expect.any(Number),
+      damage: [],
+      durability: { class: one.class, says: expect.any(String) },
+    });
   });
 
-  it("takes what Redis with appendfsync everysec had not synced yet", { timeout: 60_000 * CUTS }, async () => {
-    const { lost, ...others } = await cutOften({ appendfsync: "everysec" }, 2_500);
-    publishPromise(`power cut, ${CUTS} times, Redis with appendfsync everysec`, { lost, ...others });
-    console.log(`power cut with appendfsync everysec: ${lost} of ${others.acknowledged} acknowledged lost`);
+  // A master that starts again without its last second is followed by its replicas, which throw away what they had of it.
+  it.each([
+    { name: "Redis with appendfsync everysec", how: { appendfsync: "everysec" } },
+    {
+      name: "Redis with appendfsync everysec and a replica that confirms",
+      how: { appendfsync: "everysec", replica: true as const },
+    },
+  ])("takes the last of what was acknowledged from $name, and the store says so beforehand", async ({ name, how }) => {
+    const { lost, acknowledged, ...others } = await cutOften(how, 2_500);
+    publishPromise(`power cut, ${CUTS} times, ${name}`, { lost, acknowledged, ...others });
+    console.log(`power cut, ${name}: ${lost} of ${acknowledged} acknowledged lost`);
     const { lost: _, ...nothingElse } = NOTHING_WRONG;
-    expect(others).toEqual({ ...nothingElse, acknowledged: expect.any(Number), damage: [] });
+    const says = expect.stringContaining("appendfsync everysec");
+    expect(others).toEqual({ ...nothingElse, damage: [], durability: { class: "up-to-a-second", says } });
   });
 });
