@@ -16,14 +16,18 @@ export interface ServerPromise {
 }
 
 export function durabilityOf({ confirms, hasReplicas, disk, setting, remedy }: ServerPromise): StoreDurability {
-  const onDisk = disk === "before it counts" || disk === "every second";
   const many = confirms === 1 ? "one replica confirms" : `${confirms} replicas confirm`;
   if (disk === undefined)
     return {
       class: "failover-may-lose",
       says: `the server does not say when it writes to its disk (${setting}): acknowledged work may be lost with it; ${remedy}`,
     };
-  if (confirms > 0 && onDisk)
+  if (confirms > 0 && disk === "every second")
+    return {
+      class: "up-to-a-second",
+      says: `up to a second of acknowledged work may be lost when the server loses its power and starts again, for its replicas follow it (${setting}); ${remedy}`,
+    };
+  if (confirms > 0 && disk === "before it counts")
     return {
       class: "replica-confirmed",
       says: `${many} each write before it counts: it survives the loss of the server, though not of all of them at once`,
