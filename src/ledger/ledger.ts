@@ -145,13 +145,14 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     outdated = undefined;
   }
 
-  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped. */
+  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped; throws `unreachable`. */
   async function flush(): Promise<void> {
     if (held.length === 0) return;
     try {
       await write([], {});
     } catch (error) {
       if (!outdated) giveUp(error);
+      if (isHoldfastError(error, "unreachable")) throw error; // nor can it be read: the next turn does that
       await foldAnew();
     }
   }

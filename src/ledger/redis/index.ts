@@ -24,7 +24,7 @@ import { verifyOnServer } from "./verifying.ts";
 const FORM = 1;
 const WRITER = 1;
 const LEASE_MS = 15_000;
-const OPEN_MS = 10_000;
+const OPEN_MS = 5_000;
 const PATIENCE_MS = 30_000;
 /** A connection on which an answer takes longer is given up: at most, and of a lease. */
 const HANG_MS = 5_000;

@@ -78,7 +78,9 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
         } catch (error) {
           // Another server may be the master by now.
           if (error instanceof LostAnswer && address.sentinelName !== undefined) on.close();
-          throw error;
+          if (!(error instanceof ServerError)) throw error;
+          const what = `the store ${url} refuses what it was asked (${error.message}): see whether it is the server that is meant`;
+          throw new HoldfastError("refused", what, { cause: error });
         }
       },
       { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url },

@@ -1,8 +1,7 @@
 // The server behind a store: its version, whether it may throw data away, what it promises.
-import { HoldfastError } from "../error.ts";
+import { HoldfastError, isHoldfastError } from "../error.ts";
 import { durabilityOf } from "../networked/durability.ts";
 import type { StoreDurability } from "../store.ts";
-import { ServerError } from "./connection.ts";
 import type { RedisLink } from "./link.ts";
 import { fieldsOf } from "./reading.ts";
 
@@ -58,7 +57,7 @@ async function settingsOf(link: RedisLink, leftMs: () => number): Promise<Record
     const names = ["appendfsync", "min-replicas-to-write"];
     return fieldsOf(await link.command(["CONFIG", "GET", ...names], { leftMs }));
   } catch (error) {
-    if (error instanceof ServerError || (error instanceof HoldfastError && error.code === "refused")) return undefined;
+    if (isHoldfastError(error, "refused")) return undefined;
     throw error;
   }
 }
