@@ -4,7 +4,7 @@ import { LostAnswer, patienceOf, untilKnown } from "../networked/until-known.ts"
 import type { RedisAddress } from "./address.ts";
 import { type Argument, connectRedis, type RedisConnection, ServerError } from "./connection.ts";
 import { createSteps, type StepName } from "./scripts.ts";
-import { findMaster } from "./sentinel.ts";
+import { createMasterFinder } from "./sentinel.ts";
 
 /** An answer is waited for so long where nothing else bounds it. */
 const PATIENCE_MS = 30_000;
@@ -38,12 +38,13 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   const steps = createSteps();
   const prefix = `hf:{${address.project}}:`;
   const { shown: url, password, username, database } = address;
+  const findMaster = createMasterFinder(address);
   let connecting: Promise<RedisConnection> | undefined;
   let open: RedisConnection | undefined;
   let closed = false;
 
   async function another(withinMs: number): Promise<RedisConnection> {
-    const endpoint = await findMaster(address, withinMs);
+    const endpoint = await findMaster(withinMs);
     return connectRedis(address, endpoint, { withinMs, password, username, database });
   }
 
