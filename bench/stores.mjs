@@ -17,7 +17,9 @@ const WRITERS = 8;
 const WAKES = 300;
 const BYTES = 400;
 
-const { openStore } = await import("../src/ledger/open-store.ts");
+const { openStore: openPlace } = await import("../src/ledger/open-store.ts");
+const openStore = (place) =>
+  openPlace(place.startsWith("redis:") ? { server: place, project: "bench" } : { file: place });
 const events = () => [{ type: "bench.done", actor: "bench", data: { text: "x".repeat(BYTES) } }];
 
 /** One process: when all are there it appends to a ledger of its own, for so long; what each took. */

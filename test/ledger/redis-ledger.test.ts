@@ -4,7 +4,7 @@ import * as z from "zod";
 import { createCodec } from "../../src/ledger/events.ts";
 import { createFold } from "../../src/ledger/fold.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
-import { openStore } from "../../src/ledger/open-store.ts";
+import { openRedisStore } from "../../src/ledger/redis/index.ts";
 import type { Store } from "../../src/ledger/store.ts";
 import { all, code, event } from "../../src/testing/store-conformance-steps.ts";
 import { hasRedis, type RedisServer, startRedis } from "./redis-server.ts";
@@ -28,7 +28,7 @@ describe.runIf(hasRedis())("an open ledger whose server hangs", () => {
   afterAll(() => server.stop());
   beforeEach(async () => {
     proxy = await startProxy(server.port);
-    store = await openStore(`redis://127.0.0.1:${proxy.port}/0?project=p${++project}`, { leaseMs: 1_200 });
+    store = await openRedisStore(`redis://127.0.0.1:${proxy.port}/0?project=p${++project}`, { leaseMs: 1_200 });
     onTestFinished(async () => {
       await store.close();
       await proxy.close();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { blobHash } from "../../src/ledger/checksum.ts";
 import { isHoldfastError } from "../../src/ledger/error.ts";
-import { openStore } from "../../src/ledger/open-store.ts";
+import { openRedisStore } from "../../src/ledger/redis/index.ts";
 import type { Lease, Store } from "../../src/ledger/store.ts";
 import { hasRedis, type RedisServer, startRedis } from "./redis-server.ts";
 import { startProxy, type TcpProxy } from "./tcp-proxy.ts";
@@ -37,13 +37,13 @@ describe.runIf(hasRedis())("a Redis store behind a network that fails", () => {
 
   /** Through the proxy. */
   const open = async (opts: { leaseMs?: number } = {}) => {
-    const store = await openStore(`redis://127.0.0.1:${proxy.port}/0?project=n${project}`, opts);
+    const store = await openRedisStore(`redis://127.0.0.1:${proxy.port}/0?project=n${project}`, opts);
     opened.push(store);
     return store;
   };
   /** As another machine, whose network is sound. */
   const openElsewhere = async (opts: { leaseMs?: number } = {}) => {
-    const store = await openStore(server.url(`n${project}`), opts);
+    const store = await openRedisStore(server.url(`n${project}`), opts);
     opened.push(store);
     return store;
   };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openStore } from "../../src/ledger/open-store.ts";
+import { openRedisStore } from "../../src/ledger/redis/index.ts";
 import { all, event } from "../../src/testing/store-conformance-steps.ts";
 import { freePort, hasRedis, startRedis } from "./redis-server.ts";
 
@@ -50,7 +50,7 @@ describe.runIf(hasRedis())("three servers and three Sentinels", () => {
     ];
     await sleep(3_000); // they find each other, and the replicas
     const hosts = sentinels.map((port) => `127.0.0.1:${port}`).join(",");
-    const store = await openStore(`redis+sentinel://${hosts}/main?project=p&replicas=1`);
+    const store = await openRedisStore(`redis+sentinel://${hosts}/main?project=p&replicas=1`);
     onTestFinished(() => store.close());
     expect(store.durability.class).toEqual("replica-confirmed");
     const acknowledged: number[] = [];

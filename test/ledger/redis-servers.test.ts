@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { isHoldfastError, messageOf } from "../../src/ledger/error.ts";
-import { openStore } from "../../src/ledger/open-store.ts";
+import { openRedisStore } from "../../src/ledger/redis/index.ts";
 import type { Lease, Store } from "../../src/ledger/store.ts";
 import { all, code, collect, event, sumOf } from "../../src/testing/store-conformance-steps.ts";
 import { freePort, hasRedis, type RedisServer, startRedis } from "./redis-server.ts";
@@ -28,7 +28,7 @@ async function serve(settings?: string[]): Promise<RedisServer> {
 }
 
 async function opened(url: string, opts: { leaseMs?: number; readOnly?: boolean } = {}): Promise<Store> {
-  const store = await openStore(url, opts);
+  const store = await openRedisStore(url, opts);
   stores.push(store);
   return store;
 }
@@ -59,7 +59,7 @@ describe.runIf(hasRedis())("the promise of a store", () => {
 
   it("is not made over a server that throws data away", async () => {
     const server = await serve([...DURABLE, "--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"]);
-    expect(await said(openStore(server.url("p")))).toMatch(
+    expect(await said(openRedisStore(server.url("p")))).toMatch(
       /maxmemory-policy allkeys-lru.*set maxmemory-policy noeviction/,
     );
   });
@@ -179,7 +179,7 @@ describe.runIf(hasRedis())("the address of a store", () => {
       1,
     ]);
     for (const wrong of [`redis://${at}`, `redis://:not%20sesame@${at}`]) {
-      const error = await openStore(wrong).catch((thrown: unknown) => thrown);
+      const error = await openRedisStore(wrong).catch((thrown: unknown) => thrown);
       expect([isHoldfastError(error, "refused"), /sesame/.test(messageOf(error))]).toEqual([true, false]);
     }
   });
@@ -207,12 +207,12 @@ describe.runIf(hasRedis())("the address of a store", () => {
     const store = await opened(`${url}&ca=${certificate}`);
     await store.append([{ ledger: "l", events: [event(1)] }]);
     expect([store.url, await store.head("l")]).toEqual([url, 1]);
-    expect(await said(openStore(url))).toMatch(/not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\).*ca=FILE/);
+    expect(await said(openRedisStore(url))).toMatch(/not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\).*ca=FILE/);
   });
 
   it("leads to one line when nobody listens there", async () => {
     const port = await freePort();
-    expect(await said(openStore(`redis://127.0.0.1:${port}/0?project=p`))).toMatch(
+    expect(await said(openRedisStore(`redis://127.0.0.1:${port}/0?project=p`))).toMatch(
       /cannot be reached \(ECONNREFUSED\)/,
     );
   });
@@ -227,7 +227,7 @@ describe.runIf(hasRedis())("the address of a store", () => {
     "redis+sentinel://u:secret@h:1?project=p",
     "redis:whatever",
   ])("is refused in one line without what was given: %s", async (url) => {
-    const error = await openStore(url).catch((thrown: unknown) => thrown);
+    const error = await openRedisStore(url).catch((thrown: unknown) => thrown);
     expect([isHoldfastError(error, "invalid"), /secret/.test(messageOf(error))]).toEqual([true, false]);
   });
 });

@@ -129,7 +129,9 @@ function putWrite(args: Argument[], { write, events }: DraftedWrite, named: read
   const expected = Object.entries(write.expect ?? {});
   args.push(String(expected.length));
   for (const [entity, version] of expected) args.push(entity, String(version));
-  args.push(String(named.length), ...named, ...summaryArguments(write.summary), String(events.length));
+  args.push(String(named.length), ...named, ...summaryArguments(write.summary));
+  args.push(...(write.listed ? [String(write.listed.createdAt), String(write.listed.updatedAt)] : [""]));
+  args.push(String(events.length));
   for (const { id, at, type, v, actor, touches, data, input } of events) {
     const list = touches ?? "";
     args.push(id, at === undefined ? "" : String(at), type, String(v), actor, list, data);
