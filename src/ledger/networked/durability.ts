@@ -5,6 +5,8 @@ import type { StoreDurability } from "../store.ts";
 export interface ServerPromise {
   /** How many replicas confirm each write before it counts. */
   confirms: number;
+  /** How many follow it now. */
+  known: number;
   /** Others follow it, and one of them may take its place. */
   hasReplicas: boolean;
   /** When what was written reaches the disk. */
@@ -15,7 +17,7 @@ export interface ServerPromise {
   remedy: string;
 }
 
-export function durabilityOf({ confirms, hasReplicas, disk, setting, remedy }: ServerPromise): StoreDurability {
+export function durabilityOf({ confirms, known, hasReplicas, disk, setting, remedy }: ServerPromise): StoreDurability {
   const many = confirms === 1 ? "one replica confirms" : `${confirms} replicas confirm`;
   if (disk === undefined)
     return {
@@ -30,7 +32,10 @@ export function durabilityOf({ confirms, hasReplicas, disk, setting, remedy }: S
   if (confirms > 0 && disk === "before it counts")
     return {
       class: "replica-confirmed",
-      says: `${many} each write before it counts: it survives the loss of the server, though not of all of them at once`,
+      says:
+        confirms < known
+          ? `${confirms} of ${known} replicas ${confirms === 1 ? "confirms" : "confirm"} each write before it counts: it survives the loss of the server, and its being cut off with such a replica where the Sentinels stand beside the servers (anywhere with replicas=${known})`
+          : `${many} each write before it counts: it survives the loss of the server, though not of all of them at once`,
     };
   if (hasReplicas)
     return {

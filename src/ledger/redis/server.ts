@@ -36,6 +36,7 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
   const sync = settings?.appendfsync;
   const durability = durabilityOf({
     confirms: replicas,
+    known: connected,
     hasReplicas: connected > 0 || replicas > 0 || link.address.sentinelName !== undefined,
     disk: isOn ? (sync === undefined ? undefined : (DISK[sync] ?? "now and then")) : "now and then",
     setting: isOn ? `appendfsync ${sync ?? "cannot be asked for: CONFIG is forbidden"}` : "appendonly no",
