@@ -63,7 +63,14 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   /** What was written on this connection is with so many replicas. */
   async function confirm(on: RedisConnection, withinMs: number): Promise<void> {
     const waitMs = Math.max(1, Math.min(REPLICAS_MS, Math.floor(withinMs)));
-    const there = Number(await on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs }));
+    const there = Number(
+      await on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs }).catch((error) => {
+        // A server that has become a replica refuses to wait, also where what was asked before wrote nothing and was answered.
+        throw error instanceof ServerError
+          ? new LostAnswer(`it cannot ask replicas (${error.code})`, { cause: error })
+          : error;
+      }),
+    );
     if (there < link.replicas) throw new LostAnswer(`${there} of ${link.replicas} replicas confirmed it`);
   }
 
