@@ -17,7 +17,7 @@ for (let i = 0; !over.aborted; ) {
     i++;
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
-    say({ error: error.code, id });
+    say({ error: error.code, id, what: error.message });
   }
   if (pause !== "0") await sleep(Number(pause));
 }
