@@ -82,9 +82,16 @@ function knowsAll(sentinel: RedisServer): boolean {
   return after("num-slaves") === 2 && after("num-other-sentinels") === 2;
 }
 
-/** Half a minute at most. */
+/** Half a minute at most. A server that changes its role drops who asks it: then it is asked again. */
 export async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
+  const isSoNow = () => {
+    try {
+      return isSo();
+    } catch {
+      return false;
+    }
+  };
+  for (let tries = 0; !isSoNow(); tries++) {
     if (tries > 600) throw new Error(`it did not happen: ${isSo}`);
     await sleep(50);
   }

@@ -84,8 +84,7 @@ async function cutAndHeal(settings: Record<string, string>, replicas: number): P
     const began = others.flatMap((name) => heldBy(name).filter(isHeld))[0];
     if (stopped && began) stillMs.push(timeOf(began) - timeOf(stopped));
     network.heal(master);
-    await until(() => !isMaster(master));
-    master = others.find(isMaster) ?? master;
+    master = await onlyMaster(isMaster);
     await whole(master);
     const then = new Map(running.map((child) => [child, child.lines.length]));
     await until(() => writers.every((child) => child.lines.slice(then.get(child)).filter(isAcknowledged).length > 10));
@@ -95,6 +94,16 @@ async function cutAndHeal(settings: Record<string, string>, replicas: number): P
     ...{ place, stillMs, durability: writers[0]!.lines[0] },
     ...{ refused: valuesOf("error"), oldLeases: valuesOf("answer") },
   };
+}
+
+/** Resolves when one of them, and no other, says that it is the master. */
+async function onlyMaster(isMaster: Cluster["isMaster"]): Promise<ServerName> {
+  let found: ServerName[] = [];
+  await until(() => {
+    found = SERVERS.filter(isMaster);
+    return found.length === 1;
+  });
+  return found[0]!;
 }
 
 const isAcknowledged = (line: object): boolean => "seq" in line;
