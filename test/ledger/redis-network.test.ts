@@ -201,6 +201,42 @@ describe.runIf(hasRedis())("a Redis store behind a network that fails", () => {
     expect(Object.fromEntries(seen)).toEqual({ a: 4, b0: 1, b1: 1, b2: 1 });
   });
 
+  it("finds out by itself that the connection that watches has died without a word", async () => {
+    const store = await open({ leaseMs: 1_500 });
+    const other = await openElsewhere();
+    const stop = new AbortController();
+    const watching = store.watchAll(stop.signal)[Symbol.asyncIterator]();
+    await other.append([{ ledger: "a", events: [event(1)] }]);
+    expect(await watching.next()).toEqual({ done: false, value: { ledger: "a", seq: 1 } });
+    proxy.hang();
+    await other.append([{ ledger: "a", events: [event(2)] }]);
+    const next = watching.next();
+    await sleep(100); // what was told meanwhile is lost
+    proxy.heal();
+    expect(await next).toEqual({ done: false, value: { ledger: "a", seq: 2 } });
+    stop.abort();
+  });
+
+  it("takes no large blob from under an append, which puts it before, however often it is collected meanwhile", async () => {
+    const store = await open();
+    const other = await openElsewhere();
+    const blobs = Array.from({ length: 12 }, () => randomBytes(600_000));
+    let appending = true;
+    const collecting = (async () => {
+      for (let n = 0; appending; n++) await other.collect({ remove: [{ ledger: `gone${n % 12}`, head: 1 }] });
+    })();
+    for (const [i, bytes] of blobs.entries()) {
+      const events = [event(i, { data: { at: blobHash(bytes) } })];
+      await store.append([{ ledger: `gone${i}`, events }], { blobs: [bytes] });
+      await store.append([{ ledger: "l", events }], { blobs: [bytes] });
+    }
+    appending = false;
+    await collecting;
+    const kept = await Promise.all(blobs.map((bytes) => store.blob(blobHash(bytes))));
+    expect(kept.map((bytes) => bytes && blobHash(bytes))).toEqual(blobs.map(blobHash));
+    expect((await store.verify()).damage).toEqual([]);
+  });
+
   it("reads on through cut connections", async () => {
     const store = await open();
     const other = await openElsewhere();

@@ -210,6 +210,17 @@ describe.runIf(hasRedis())("the address of a store", () => {
     expect(await said(openRedisStore(url))).toMatch(/not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\).*ca=FILE/);
   });
 
+  it("is refused in one line when the server does not know the database", async () => {
+    const server = await serve();
+    const error = await openRedisStore(`redis://127.0.0.1:${server.port}/99?project=p`).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect([isHoldfastError(error, "refused"), /DB index is out of range/.test(messageOf(error))]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
   it("leads to one line when nobody listens there", async () => {
     const port = await freePort();
     expect(await said(openRedisStore(`redis://127.0.0.1:${port}/0?project=p`))).toMatch(

@@ -4,7 +4,8 @@ import type { RedisConnection } from "./connection.ts";
 import type { RedisLink } from "./link.ts";
 import { listLedgers } from "./reading.ts";
 
-const WAIT_MS = 5_000;
+/** Short: a connection that died without a word is found out only when this is over. */
+const WAIT_MS = 2_000;
 const MOST = 1_000;
 
 export interface RedisBell extends BellSource {

@@ -1,5 +1,6 @@
 // One connection to a Redis server: commands and their answers, and the end of it when one hangs.
 
+import { isIP } from "node:net";
 import { HoldfastError } from "../error.ts";
 import { errorCode } from "../guards.ts";
 import { LostAnswer } from "../networked/until-known.ts";
@@ -67,7 +68,7 @@ export async function connectRedis(
 ): Promise<RedisConnection> {
   const { createClient, ErrorReply, RESP_TYPES } = await import("@redis/client");
   const { password, username, database } = opts;
-  const tls = address.tls ? { tls: true as const, servername: host, ...address.tls } : {};
+  const tls = address.tls ? { tls: true as const, ...(isIP(host) === 0 && { servername: host }), ...address.tls } : {};
   const client = createClient({
     RESP: 2,
     socket: { host, port, connectTimeout: opts.withinMs, reconnectStrategy: false, ...tls },

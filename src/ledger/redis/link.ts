@@ -62,13 +62,14 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
 
   /** What was written on this connection is with so many replicas. */
   async function confirm(on: RedisConnection, withinMs: number): Promise<void> {
-    const waitMs = Math.max(1, Math.min(REPLICAS_MS, Math.floor(withinMs)));
+    // Whatever is asked behind it on this connection waits too, and must not take that for a hanging server.
+    const waitMs = Math.max(1, Math.floor(Math.min(REPLICAS_MS, hangMs / 2, withinMs)));
+    const waited = on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs });
     const there = Number(
-      await on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs }).catch((error) => {
+      await waited.catch((error) => {
         // A server that has become a replica refuses to wait, also where what was asked before wrote nothing and was answered.
-        throw error instanceof ServerError
-          ? new LostAnswer(`it cannot ask replicas (${error.code})`, { cause: error })
-          : error;
+        if (!(error instanceof ServerError)) throw error;
+        throw new LostAnswer(`it cannot ask replicas (${error.code})`, { cause: error });
       }),
     );
     if (there < link.replicas) throw new LostAnswer(`${there} of ${link.replicas} replicas confirmed it`);
@@ -77,15 +78,16 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   async function ask(send: (on: RedisConnection) => Promise<unknown>, opts: AskOptions): Promise<unknown> {
     return untilKnown(
       async (withinMs) => {
-        const on = await connection();
+        let on: RedisConnection | undefined;
         try {
+          on = await connection();
           const answer = send(on);
           if (!opts.confirmed || link.replicas === 0) return await answer;
           const [said] = await Promise.all([answer, confirm(on, withinMs)]);
           return said;
         } catch (error) {
           // Another server may be the master by now.
-          if (error instanceof LostAnswer && address.sentinelName !== undefined) on.close();
+          if (error instanceof LostAnswer && address.sentinelName !== undefined) on?.close();
           if (!(error instanceof ServerError)) throw error;
           const what = `the store ${url} refuses what it was asked (${error.message}): see whether it is the server that is meant`;
           throw new HoldfastError("refused", what, { cause: error });

@@ -1,10 +1,10 @@
 // A child that raises a shared counter by read-modify-write: node counter.ts <place> <times>
 import { isHoldfastError } from "../../../src/ledger/error.ts";
 import { openStore } from "../../../src/ledger/open-store.ts";
-import { isServer } from "../../../src/ledger/server-address.ts";
+import { placeOf } from "./place.ts";
 
 const [file, times] = [process.argv[2]!, Number(process.argv[3])];
-const store = await openStore(isServer(file) ? { server: file, project: "counter" } : { file });
+const store = await openStore(placeOf(file));
 const waits: number[] = [];
 let conflicts = 0;
 for (let done = 0; done < times; ) {
