@@ -43,7 +43,9 @@ describe.runIf(hasRedis())("holdfast doctor, for a state on a server", () => {
       found: {
         what: "state",
         ok: true,
-        says: expect.stringMatching(/^redis:\/\/127\.0\.0\.1:\d+\/0\?project=p: Redis \d[\d.]+, answers in [\d.]+ ms; /),
+        says: expect.stringMatching(
+          /^redis:\/\/127\.0\.0\.1:\d+\/0\?project=p: Redis \d[\d.]+, answers in [\d.]+ ms; /,
+        ),
         store: {
           url: place,
           server: expect.stringMatching(/^Redis \d/),

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 
 /** One end of a cable. What runs here begins with these words. */
-export interface Machine {
+interface Machine {
   name: string;
   address: string;
   inside: string[];
