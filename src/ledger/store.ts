@@ -221,6 +221,8 @@ export interface Store {
   /** Which store it is. Contract: one that was copied, or put back from a backup, is another. */
   readonly identity: string;
   readonly durability: StoreDurability;
+  /** The server that keeps it and its version, for people; left out where no server does. */
+  readonly server?: string;
   /**
    * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
    * whatever waits for an answer ends with `unreachable`.

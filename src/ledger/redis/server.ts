@@ -11,6 +11,8 @@ export interface Server {
   durability: StoreDurability;
   /** How many replicas shall confirm each write. */
   replicas: number;
+  /** Its name and version. */
+  name: string;
 }
 
 /** Contract: throws `refused` for a server that is too old or that throws data away. */
@@ -34,12 +36,15 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
   const sync = settings?.appendfsync;
   const durability = durabilityOf({
     confirms: replicas,
+    known: connected,
     hasReplicas: connected > 0 || replicas > 0 || link.address.sentinelName !== undefined,
     disk: isOn ? (sync === undefined ? undefined : (DISK[sync] ?? "now and then")) : "now and then",
     setting: isOn ? `appendfsync ${sync ?? "cannot be asked for: CONFIG is forbidden"}` : "appendonly no",
     remedy: isOn ? "set appendfsync always" : "set appendonly yes and appendfsync always",
   });
-  return { durability, replicas };
+  // Valkey says the version of Redis that it speaks, and its own beside it.
+  const name = info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${version}`;
+  return { durability, replicas, name };
 }
 
 const DISK: Record<string, "before it counts" | "every second"> = {
