@@ -113,8 +113,11 @@ export interface Lease extends Readonly<Fence> {
   readonly takenFrom?: Holder;
   /** Contract: false when the lease was lost; the holder must stop at once. */
   renew(): Promise<boolean>;
-  /** Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. */
-  keep(lost: () => void): () => void;
+  /**
+   * Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's, or its deadline
+   * has passed. `renewed`, on a store that other machines reach: so long may its holder act without another renewal; now, and after each.
+   */
+  keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
   release(): Promise<void>;
 }
 
@@ -194,8 +197,17 @@ export interface ReadOnly {
   message: string;
 }
 
+/** What an acknowledged append survives. Contract: `says` is one sentence for people; of a lossy class it names the setting that causes it. */
+export interface Durability {
+  class: "power-safe" | "replica-confirmed" | "up-to-a-second" | "failover-may-lose";
+  says: string;
+}
+
 export interface Store {
   readonly url: string;
+  readonly durability: Durability;
+  /** Whether other machines may reach it: then a lease has a deadline that its holder keeps by itself. */
+  readonly reach: "machine" | "network";
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;
   /**

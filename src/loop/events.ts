@@ -195,7 +195,15 @@ export const loopEvents = {
         /** Begun by an earlier process: what this one found. */
         resumed: z.enum(["finished", "adopted", "unknown"]).optional(),
         /** Of a command. */
-        ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
+        ran: z
+          .object({
+            status: z.enum(COMMAND_ENDS),
+            exitCode: z.number().optional(),
+            ms: z.number(),
+            /** Killed with the lease of its agent. */
+            lostLease: z.literal(true).optional(),
+          })
+          .optional(),
         /** Of the whole output, where `content` is a part of it. */
         lines: z.number().optional(),
         /** Texts of `content` that are cut, and the blobs that have all of them. */

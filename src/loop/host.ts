@@ -159,7 +159,16 @@ export function createHost(opts: HostOptions): Host {
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
-      const stopKeeping = lease.keep(() => agent.interrupt());
+      const whom = { context, agent: name };
+      const stopKeeping = lease.keep(
+        () => {
+          for (const m of mechanisms) m.leaseLost?.(whom);
+          agent.interrupt();
+        },
+        (leftMs) => {
+          for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);
+        },
+      );
       const release = async () => {
         taken.delete(it);
         await agent.end("exit");

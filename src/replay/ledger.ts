@@ -37,6 +37,8 @@ export function ledgerOf({ name, state, append, blob, watchAll }: PlayedLedger):
 
 const storeOf = ({ blob, watchAll }: Pick<Store, "blob" | "watchAll">): Store => ({
   url: "replay:",
+  durability: { class: "power-safe", says: "A recording, which is only read." },
+  reach: "machine",
   readOnly: { code: "refused", message: "a replay writes nothing" },
   append: refuse,
   read: refuse,

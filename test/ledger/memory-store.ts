@@ -140,6 +140,8 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
 
   const store: Store = {
     url: "memory:",
+    durability: { class: "power-safe", says: "In memory, for tests." },
+    reach: "machine",
     async append(writes, appendOpts = {}) {
       const old = recorded(writes);
       if (old) return old;

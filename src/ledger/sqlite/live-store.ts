@@ -11,6 +11,7 @@ import { collectRows } from "./collect.ts";
 import type { Connection } from "./connection.ts";
 import { type Copies, provenCopy, sweepCopies } from "./copies.ts";
 import { type Assessment, assess, findSalvage } from "./damage.ts";
+import { POWER_SAFE } from "./durability.ts";
 import { leaseRows } from "./lease-row.ts";
 import { closeUntouched } from "./open.ts";
 import { type ReadOptions, readEvents } from "./read.ts";
@@ -160,6 +161,8 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   const store: Store = {
     url,
+    durability: POWER_SAFE,
+    reach: "machine",
     get readOnly(): ReadOnly | undefined {
       return onlyRead ?? fallen?.readOnly;
     },

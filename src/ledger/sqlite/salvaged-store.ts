@@ -2,6 +2,7 @@
 import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Store, StoredEvent } from "../store.ts";
 import { type Assessment, describe, versionIn } from "./damage.ts";
+import { POWER_SAFE } from "./durability.ts";
 import { type ReadOptions, wanted } from "./read.ts";
 import { damaged, toEvent } from "./rows.ts";
 
@@ -12,6 +13,8 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
   };
   return {
     url,
+    durability: POWER_SAFE,
+    reach: "machine",
     readOnly: { code: "damaged", message: describe(damage) },
     append: refuse,
     remove: refuse,

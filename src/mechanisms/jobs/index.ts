@@ -55,6 +55,8 @@ export function createJobs(opts: JobsOptions): Mechanism {
         return { origin: "jobs", text };
       });
     },
+    leaseRenewed: runner.leaseRenewed,
+    leaseLost: runner.leaseLost,
     wants: hasEndedJob,
     wake: waitForAny,
     async close() {
@@ -160,7 +162,7 @@ function notification(job: RunningJob, end: JobEnd, { text: output, missing, tak
     `<command>${withoutMarks(job.command.slice(0, 200))}</command>`,
     ...(taken ? [`<taken_away kept_in="${taken.dir}">${taken.names.join(", ")}</taken_away>`] : []),
     ...(end.lackedNetwork ? [`<no_network>${LACKED_NETWORK}</no_network>`] : []),
-    ...(end.because ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
+    ...(end.because || end.lostLease ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
     ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
   ];

@@ -29,6 +29,8 @@ export interface JobEnd {
   status: Exclude<JobStatus, "starting" | "running">;
   /** `remade`: it was killed because it made again and again what commands may not make. */
   because?: "remade";
+  /** It was killed because it had network, and the lease of its agent ran out: another machine may have the agent. */
+  lostLease?: true;
   /** It failed, and something in it asked for another machine while its sandbox has no network. */
   lackedNetwork?: true;
   exitCode?: number;

@@ -7,6 +7,7 @@ import { isInside } from "../../file-access/paths.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { newId } from "../../ledger/id.ts";
+import type { Mechanism } from "../../loop/seams.ts";
 import {
   abandon,
   currentAttempt,
@@ -25,6 +26,7 @@ import {
   shellEnd,
   takenFrom,
 } from "./job-dir.ts";
+import { createLeaseDeadlines } from "./lease-deadlines.ts";
 import { jobOutput, OUTPUT_BYTES, outputSince } from "./output.ts";
 import type { Job, JobRunner, JobSpec } from "./port.ts";
 import { bootId } from "./process.ts";
@@ -56,7 +58,7 @@ export interface RunnerOptions {
   supervisors?: number;
 }
 
-export interface Runner extends JobRunner {
+export interface Runner extends JobRunner, Required<Pick<Mechanism, "leaseRenewed" | "leaseLost">> {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
   /** Paths that a person let something make: no running command is taken to have made them. */
@@ -71,6 +73,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     { kind: string; supervisor: Supervisor; enclosure?: Enclosure; spared: Set<string> }
   >();
   const prepared = new Set<string>();
+  const deadlines = createLeaseDeadlines(opts.dir);
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
   /** Commands that have ended while their supervisor still cleans up behind them. */
@@ -162,6 +165,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       if (spec.background) leaveBehind(attempt);
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const enclosure = enclosed(spec);
+      if (enclosure?.network ?? true) deadlines.bind(attempt, spec);
       const supervised = await open(enclosure).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       void seeOff(supervised);
@@ -195,6 +199,8 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta = readMeta(attempt);
       return meta?.context === context ? jobAt(attempt, meta) : undefined;
     },
+    leaseRenewed: deadlines.renewed,
+    leaseLost: deadlines.lost,
     spare(paths) {
       for (const { supervisor, spared } of supervisors.values())
         if (supervisor.busy) for (const path of supervisor.spare(paths)) spared.add(path);
