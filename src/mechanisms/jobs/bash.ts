@@ -78,7 +78,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
 const GONE =
   "[interrupted: the directory in which this command's run was kept is gone; whether the command ran is unknown]";
 const ELSEWHERE =
-  "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
+  "[interrupted: another machine ran this, or this one before it was restarted, and it cannot be seen from here: whether the command ran, and how far it came, is unknown. Look before you repeat it]";
 
 /** As `intend` made it, in this process or an earlier one. */
 const planOf = (run: Run): JobPlan => run.intent as JobPlan;

@@ -9,6 +9,8 @@ export interface JobPlan {
   dir: string;
   /** Which boot of which machine planned it: elsewhere nothing can be told about it. */
   boot: string;
+  /** Which one, and which container of it; older versions did not record it. */
+  machine?: string;
 }
 
 export interface JobSpec {

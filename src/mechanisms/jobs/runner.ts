@@ -6,6 +6,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { isInside } from "../../file-access/paths.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
 import type { Mechanism } from "../../loop/seams.ts";
 import {
@@ -28,7 +29,7 @@ import {
 } from "./job-dir.ts";
 import { createLeaseDeadlines } from "./lease-deadlines.ts";
 import { jobOutput, OUTPUT_BYTES, outputSince } from "./output.ts";
-import type { Job, JobRunner, JobSpec } from "./port.ts";
+import type { Job, JobPlan, JobRunner, JobSpec } from "./port.ts";
 import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
@@ -153,7 +154,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       makeJobDir(dir, meta);
       planned.set(jobId, meta);
       crashPoint("job.planned");
-      return { jobId, dir, boot: meta.boot };
+      return { jobId, dir, boot: meta.boot, machine: thisHolder(false).machine };
     },
     async start(plan, spec) {
       const dir = join(opts.dir, plan.jobId);
@@ -175,7 +176,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     },
     async adopt(plan, of) {
       const dir = join(opts.dir, plan.jobId);
-      if (!existsSync(dir)) return { kind: "gone" };
+      if (!existsSync(dir)) return { kind: isFromHere(plan) ? "gone" : "elsewhere" };
       const attempt = currentAttempt(dir);
       if (!existsSync(attempt)) return { kind: "unstarted" }; // all there was is abandoned
       const meta = readMeta(attempt);
@@ -211,6 +212,10 @@ export function createRunner(opts: RunnerOptions): Runner {
     list: (context) => listJobs(opts.dir).filter((j) => j.context === context),
   };
 }
+
+/** Older versions did not record the machine. */
+const isFromHere = ({ boot, machine }: JobPlan): boolean =>
+  boot === bootId() && (machine === undefined || machine === thisHolder(false).machine);
 
 interface JobParts {
   attempt: string;
