@@ -114,8 +114,9 @@ export interface Lease extends Readonly<Fence> {
   /** Contract: false when the lease was lost; the holder must stop at once. */
   renew(): Promise<boolean>;
   /**
-   * Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's, or its deadline
-   * has passed. `renewed`, on a store that other machines reach: so long may its holder act without another renewal; now, and after each.
+   * Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. Where other
+   * machines reach the store it is also called when no renewal was heard of in time: another may have taken it by then. There `renewed` is
+   * told so long its holder may act without another renewal: at once, and after each.
    */
   keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
   release(): Promise<void>;
@@ -197,16 +198,25 @@ export interface ReadOnly {
   message: string;
 }
 
-/** What an acknowledged append survives. Contract: `says` is one sentence for people; of a lossy class it names the setting that causes it. */
+/** What a store promises of what it has acknowledged. */
 export interface Durability {
+  /**
+   * It survives a power cut; it survives the loss of the server, because others confirmed it first; the last second of it may be lost
+   * with the power; a failover or a restart may lose it.
+   */
   class: "power-safe" | "replica-confirmed" | "up-to-a-second" | "failover-may-lose";
+  /** One sentence for people. Contract: where something may be lost it names the setting that causes it. */
   says: string;
 }
 
 export interface Store {
+  /** Contract: it holds no password. */
   readonly url: string;
   readonly durability: Durability;
-  /** Whether other machines may reach it: then a lease has a deadline that its holder keeps by itself. */
+  /**
+   * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
+   * whatever waits for an answer ends with `unreachable`.
+   */
   readonly reach: "machine" | "network";
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;

@@ -140,7 +140,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
 
   const store: Store = {
     url: "memory:",
-    durability: { class: "power-safe", says: "In memory, for tests." },
+    durability: { class: "failover-may-lose", says: "it is kept in memory, and gone with the process" },
     reach: "machine",
     async append(writes, appendOpts = {}) {
       const old = recorded(writes);

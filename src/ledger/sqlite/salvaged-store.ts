@@ -2,9 +2,9 @@
 import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Store, StoredEvent } from "../store.ts";
 import { type Assessment, describe, versionIn } from "./damage.ts";
-import { POWER_SAFE } from "./durability.ts";
 import { type ReadOptions, wanted } from "./read.ts";
 import { damaged, toEvent } from "./rows.ts";
+import { POWER_SAFE } from "./schema.ts";
 
 export function createSalvagedStore(url: string, { found, damage }: Assessment): Store {
   let closed = false;
