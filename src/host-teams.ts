@@ -2,14 +2,15 @@
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Store } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
+import { createFairSlots, type FairSlots } from "./loop/fair-slots.ts";
 import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
   context?: string;
-  /** Agents that run at once here (default 8). */
-  concurrency?: number;
+  /** Agents that run at once here (default 8); or slots that others share. */
+  concurrency?: number | FairSlots;
 }
 
 export function hostTeams(
@@ -25,8 +26,11 @@ export function hostTeams(
     return context === undefined && hosts.length > 0 && !begunByInput;
   }
   const agents = (ledger: Ledger) => Object.keys(contextState(ledger).agents).filter((one) => mayTake(ledger, one));
+  const slots = typeof concurrency === "number" ? createFairSlots(concurrency) : concurrency;
+  const runsHere = (ledger: Ledger, agent: string) => host.outstanding(ledger, agent).some((one) => one.runsHere);
   return createHosting({
-    ...{ host, store, concurrency, agents, ...told },
+    ...{ host, store, slots, agents, ...told },
+    ...(store.reach === "network" && { staysHeld: runsHere }),
     shared: host.alsoWokenBy,
     contexts: async () =>
       context === undefined ? [...new Set((await store.due(Date.now())).map((wake) => wake.context))] : [context],

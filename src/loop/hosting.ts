@@ -3,9 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { LEAD, viewOf } from "./agent.ts";
+import { type AgentHandle, LEAD, viewOf } from "./agent.ts";
 import { type BellLook, createBell } from "./bell.ts";
 import { drive } from "./drive.ts";
+import type { FairSlots } from "./fair-slots.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
 
@@ -38,16 +39,23 @@ export interface HostingOptions {
   shared?: readonly string[];
   /** Asked once a second: whether time alone has given someone in that context work. Default: it cannot. */
   due?: (ledger: Ledger) => boolean;
-  /** How many run at once here. */
-  concurrency: number;
+  /** How many run at once: here, and wherever else the same slots are used. */
+  slots: FairSlots;
+  /** Contract: whether this machine may advance it now; what it needs may be on another one. Default: it may. */
+  mayRunHere?: (ledger: Ledger, agent: string) => Promise<boolean>;
+  /** Contract: true keeps an idle agent: something of it goes on on this machine. Default: it is let go. */
+  staysHeld?: (ledger: Ledger, agent: string) => boolean;
   onTaken?: (taken: Taken, agent: string) => void;
   onProgress?: (agent: string, progress: Progress) => void;
   onProblem?: (text: string) => void;
 }
 
 export interface Hosting {
-  /** Contract: resolves on abort, when every agent that ran here was interrupted and let go. */
-  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Contract: resolves on abort, when every agent that ran here was interrupted and let go; after `drain` nobody is taken any more, each
+   * agent is let go behind its present round, and it resolves when all are.
+   */
+  run(signal: AbortSignal, drain?: AbortSignal): Promise<void>;
   /** Agents that run here now. */
   readonly running: number;
   /** Contract: resolves when nobody runs and nobody has work, as of a look at everything that began after the call, or on abort. */
@@ -74,17 +82,21 @@ const cutShort = ({ agent, state }: AgentView): boolean => agent !== LEAD && sta
 
 /** A host looks at the context whose ledger has changed, at all of them when a shared one has, and at nothing else. */
 export function createHosting(opts: HostingOptions): Hosting {
-  const { host, store, concurrency, shared = [] } = opts;
+  const { host, store, slots, shared = [] } = opts;
   const bell = createBell();
   const followed = new Map<string, Followed>();
   const running = new Map<string, { taken: Taken; done: Promise<void> }>();
   const resting = new Map<string, number>();
   const waiting = new Map<string, Waiting>();
   const told = new Set<string>();
+  /** Contexts with agents for which there was no room; and those whose turn has come, each with a place that is taken for it. */
+  const queued = new Map<string, () => void>();
+  const offered: string[] = [];
   const settling = new Set<() => void>();
   let askedAt = 0;
   let askAt = 0;
   let lookAtAllAt = 0;
+  let draining = new AbortController().signal;
 
   function ring(ledger: string, seq: Seq): void {
     if (followed.has(ledger)) bell.ring({ contexts: new Map([[ledger, seq]]) });
@@ -133,6 +145,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   async function lookAround(look: BellLook, signal: AbortSignal): Promise<boolean> {
     try {
       const began = Date.now();
+      for (const context of offered.splice(0)) await useOffer(context, signal);
       const every = look.all || look.shared;
       const fresh = every || askAt <= began ? await follow() : [];
       for (const context of every ? [...followed.keys()] : new Set([...look.contexts.keys(), ...fresh]))
@@ -174,7 +187,7 @@ export function createHosting(opts: HostingOptions): Hosting {
     const { ledger } = followed.get(context) ?? {};
     if (agent === undefined) return lookAt(context, { upTo: EVERYTHING, always: true }, signal);
     if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
-    const held = running.size < concurrency && (await host.isHeld(context, agent));
+    const held = slots.hasRoom && (await host.isHeld(context, agent));
     if (held) waitFor({ context, agent });
     else await consider(context, agent, signal);
   }
@@ -184,27 +197,69 @@ export function createHosting(opts: HostingOptions): Hosting {
     waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at: until ?? soon });
   }
 
-  /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. */
-  async function consider(context: string, agent: string, signal: AbortSignal): Promise<void> {
+  /** There was no room: when it is that context's turn, one of its agents is taken. */
+  function waitForRoom(whom: { context: string; agent: string }): void {
+    const { context } = whom;
+    waitFor(whom, Number.POSITIVE_INFINITY);
+    if (queued.has(context)) return;
+    const withdraw = slots.queue(context, () => {
+      queued.delete(context);
+      offered.push(context);
+      bell.stir();
+    });
+    queued.set(context, withdraw);
+  }
+
+  /** Contract: the place that was taken for that context is used by one of its agents, or left. */
+  async function useOffer(context: string, signal: AbortSignal): Promise<void> {
+    const wanting = [...waiting.values()].filter(
+      (one) => one.context === context && one.at === Number.POSITIVE_INFINITY,
+    );
+    let isUsed = false;
+    for (const { agent } of wanting) {
+      if (agent === undefined || signal.aborted) continue;
+      if (isUsed) waitForRoom({ context, agent });
+      else isUsed = await consider(context, agent, signal, "placed");
+    }
+    if (!isUsed) slots.leave();
+  }
+
+  /** Takes the agent if it has work and nobody holds it; otherwise it is looked at again when that may have changed. Contract: whether it was taken. */
+  async function consider(context: string, agent: string, signal: AbortSignal, place?: "placed"): Promise<boolean> {
     const key = `${context}/${agent}`;
     const { ledger } = followed.get(context) ?? {};
     waiting.delete(key);
-    if (!ledger || signal.aborted || running.has(key)) return;
+    if (!ledger || signal.aborted || running.has(key)) return false;
     const restsUntil = resting.get(key) ?? 0;
-    if (restsUntil > Date.now()) return waitFor({ context, agent }, restsUntil);
+    if (restsUntil > Date.now()) {
+      waitFor({ context, agent }, restsUntil);
+      return false;
+    }
     try {
-      if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return;
-      if (running.size >= concurrency) return waitFor({ context, agent }, Number.POSITIVE_INFINITY);
+      if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return false;
+      if (!place && !slots.hasRoom) {
+        waitForRoom({ context, agent });
+        return false;
+      }
       waitFor({ context, agent });
-      if (await host.isHeld(context, agent)) return;
-      await take(context, agent, signal);
+      if (await host.isHeld(context, agent)) return false;
+      if (opts.mayRunHere && !(await opts.mayRunHere(ledger, agent))) return false;
+      if (!place && !slots.enter()) {
+        waitForRoom({ context, agent });
+        return false;
+      }
+      const isTaken = await take(context, agent, signal);
+      if (!isTaken && !place) slots.leave();
+      return isTaken;
     } catch (error) {
       rest(key, error); // the others are looked at
       waitFor({ context, agent });
+      return false;
     }
   }
 
-  async function take(context: string, agent: string, signal: AbortSignal): Promise<void> {
+  /** Contract: never throws; whether it runs now. Then its place is left when it ends. */
+  async function take(context: string, agent: string, signal: AbortSignal): Promise<boolean> {
     const key = `${context}/${agent}`;
     try {
       const taken = await host.take(context, {
@@ -217,14 +272,17 @@ export function createHosting(opts: HostingOptions): Hosting {
         .catch((error) => rest(key, error))
         .finally(() => {
           running.delete(key);
-          for (const one of waiting.values()) if (one.at === Number.POSITIVE_INFINITY) one.at = 0; // there is room
+          slots.leave();
           ring(context, EVERYTHING);
         });
       waiting.delete(key);
       running.set(key, { taken, done });
+      return true;
     } catch (error) {
-      if (isHoldfastError(error, "not_found")) return unfollow(context); // it was removed
-      if (!isHoldfastError(error, "held")) rest(key, error); // otherwise somebody was faster
+      if (isHoldfastError(error, "not_found"))
+        unfollow(context); // it was removed
+      else if (!isHoldfastError(error, "held")) rest(key, error); // otherwise somebody was faster
+      return false;
     }
   }
 
@@ -238,17 +296,34 @@ export function createHosting(opts: HostingOptions): Hosting {
   async function advance({ agent, ledger, release }: Taken, signal: AbortSignal): Promise<boolean> {
     const before = ledger.state.seq;
     const stop = () => agent.interrupt();
+    const leave = () => agent.leave();
     signal.addEventListener("abort", stop, { once: true });
+    draining.addEventListener("abort", leave, { once: true });
+    const ends = AbortSignal.any([signal, draining]);
     try {
       if (cutShort(agent.turn)) await agent.reopen();
-      const reason = await drive(agent, { takes: "everything", signal });
+      const reason = await drive(agent, {
+        takes: "everything",
+        signal: ends,
+        wait: () => stayHeld(agent, ledger, ends),
+      });
       // No person has interrupted it: the next host goes on.
       if (signal.aborted && reason === "interrupted" && agent.turn.agent === LEAD) await agent.reopen("wake");
       return ledger.state.seq > before;
     } finally {
       signal.removeEventListener("abort", stop);
+      draining.removeEventListener("abort", leave);
       await release();
     }
+  }
+
+  /** An idle agent that is kept takes no place. Contract: false when it is to be let go. */
+  async function stayHeld(agent: AgentHandle, ledger: Ledger, ends: AbortSignal): Promise<boolean> {
+    if (!opts.staysHeld?.(ledger, agent.turn.agent) || ends.aborted) return false;
+    slots.leave();
+    await agent.untilWoken(ends);
+    if (!slots.enter()) await new Promise<void>((offer) => slots.queue(ledger.name, offer));
+    return !ends.aborted;
   }
 
   function tick(): void {
@@ -261,7 +336,8 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** When something is to be looked at without a ring. */
-  const nextLook = (): number => Math.min(askAt, lookAtAllAt, ...[...waiting.values()].map((one) => one.at));
+  const nextLook = (): number =>
+    offered.length > 0 ? 0 : Math.min(askAt, lookAtAllAt, ...[...waiting.values()].map((one) => one.at));
 
   /** Contract: true when everything is to be looked at once more before those who wait can be told that nobody has work. */
   function settle(look: BellLook): boolean {
@@ -274,27 +350,31 @@ export function createHosting(opts: HostingOptions): Hosting {
     get running() {
       return running.size;
     },
-    async run(signal) {
+    async run(signal, drain = new AbortController().signal) {
+      draining = drain;
+      const ends = AbortSignal.any([signal, drain]);
       const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
       const watching = watch(signal).catch(() => undefined);
       const ticking = setInterval(tick, TICK_MS);
       bell.ring({ all: true });
       try {
-        while (!signal.aborted) {
+        while (!ends.aborted) {
           const look = bell.take();
           look.all ||= lookAtAllAt <= Date.now();
           if (!(await lookAround(look, signal))) {
-            await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined);
+            await sleep(LOOK_AGAIN_MS, undefined, { signal: ends }).catch(() => undefined);
             bell.ring({ all: true });
           } else if (!bell.hasRung) {
             if (settle(look)) bell.ring({ all: true });
-            await bell.wait(nextLook(), signal);
+            await bell.wait(nextLook(), ends);
           }
         }
+        for (const withdraw of queued.values()) withdraw();
         await Promise.allSettled([...running.values()].map(({ done }) => done));
       } finally {
         clearInterval(staying);
         clearInterval(ticking);
+        for (const _ of offered.splice(0)) slots.leave();
         for (const { leave } of followed.values()) leave();
         followed.clear();
         await watching;

@@ -20,21 +20,25 @@ export interface Agent {
   /** Since when this process holds the agent: what was asked for before that, an earlier one took in. */
   readonly heldSince: number;
   readonly modelCalls: ModelCalls;
+  /** Whether this process lets it go behind the present round. Default: it does not. */
+  readonly isLeft?: () => boolean;
 }
 
 type Facts = Omit<EventInput, "actor">[];
 
 /**
  * Advances the open turn until it ends. What comes next is read from the state alone, so a turn that another process
- * began goes on here as if nothing had happened.
+ * began goes on here as if nothing had happened. Contract: undefined when it was left open, for another process.
  */
-export async function runTurn(agent: Agent): Promise<TurnEndReason> {
+export async function runTurn(agent: Agent): Promise<TurnEndReason | undefined> {
   const { turn } = agent;
   try {
     while (!turn.signal.aborted) {
       if (turn.state.pending.length > 0) await runCalls(agent);
-      else if (!openTurn(turn.state).answered) await round(agent);
-      else if (!(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
+      else if (!openTurn(turn.state).answered) {
+        if (agent.isLeft?.()) return undefined;
+        await round(agent);
+      } else if (!(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
     }
     return await endTurn(agent, { reason: "interrupted" });
   } catch (error) {

@@ -44,7 +44,8 @@ export function createJobs(opts: JobsOptions): Mechanism {
       const ended = hasEndedJob(agent) ? { dueAt: 0 } : {};
       if (running === 0 && ended.dueAt === undefined) return [];
       const seenBy = "holdfast jobs ls";
-      return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy }];
+      const runsHere = running > 0 ? { runsHere: true as const } : {};
+      return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy, ...runsHere }];
     },
     async start(turn) {
       if (isSwept) return [];
