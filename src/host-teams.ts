@@ -5,17 +5,20 @@ import { contextState } from "./loop/agent.ts";
 import { createFairSlots, type FairSlots } from "./loop/fair-slots.ts";
 import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
+import { createMachines } from "./loop/machine.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
   context?: string;
   /** Agents that run at once here (default 8); or slots that others share. */
   concurrency?: number | FairSlots;
+  /** So long a machine counts as living after the last host on it was seen (default 30 s): its agents with worktrees wait for it. */
+  machineGraceMs?: number;
 }
 
 export function hostTeams(
-  { host, store }: { host: Host; store: Store },
-  { context, concurrency = 8, ...told }: HostTeamsOptions = {},
+  { host, store, root }: { host: Host; store: Store; root: string },
+  { context, concurrency = 8, machineGraceMs, ...told }: HostTeamsOptions = {},
 ): Hosting {
   /** A turn that someone's own input began is theirs to take up again, but for agents that live by hosts. */
   function mayTake(ledger: Ledger, agent: string): boolean {
@@ -27,10 +30,14 @@ export function hostTeams(
   }
   const agents = (ledger: Ledger) => Object.keys(contextState(ledger).agents).filter((one) => mayTake(ledger, one));
   const slots = typeof concurrency === "number" ? createFairSlots(concurrency) : concurrency;
+  const machines =
+    store.reach === "network"
+      ? createMachines(store, { here: root, ...(machineGraceMs !== undefined && { graceMs: machineGraceMs }) })
+      : undefined;
   const runsHere = (ledger: Ledger, agent: string) => host.outstanding(ledger, agent).some((one) => one.runsHere);
   return createHosting({
     ...{ host, store, slots, agents, ...told },
-    ...(store.reach === "network" && { staysHeld: runsHere }),
+    ...(machines && { staysHeld: runsHere, mayRunHere: machines.mayRunHere, beside: machines.announce }),
     shared: host.alsoWokenBy,
     contexts: async () =>
       context === undefined ? [...new Set((await store.due(Date.now())).map((wake) => wake.context))] : [context],

@@ -8,6 +8,7 @@ import type { EventInput, Lease } from "../ledger/store.ts";
 import { type Content, type Model, textOf } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
+import { withMachine } from "./machine.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
 import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts";
@@ -84,7 +85,7 @@ export function viewOf(ledger: Ledger, agent: string): AgentView {
     context: ledger.name,
     agent,
     get root() {
-      return state().root ?? contextState(ledger).root;
+      return state().root ?? state().home ?? contextState(ledger).root;
     },
     get cwd() {
       return state().cwd;
@@ -141,7 +142,7 @@ function turnOf(
     },
     append: (events, appendOpts = {}) =>
       ledger.append(
-        events.map((e) => ({ ...e, actor: name })),
+        events.map((e) => ({ ...(ledger.store.reach === "network" ? withMachine(e) : e), actor: name })),
         {
           ...appendOpts,
           lease: { name: lease.name, term: lease.term, token: lease.token },

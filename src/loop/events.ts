@@ -78,8 +78,20 @@ export type TurnLimit = (typeof TURN_LIMITS)[number];
 const COMMAND_ENDS = ["completed", "failed", "killed", "timeout", "interrupted", "unknown"] as const;
 
 export const loopEvents = {
-  /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
-  "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
+  /**
+   * `root`: the tree it works in from here on (a worktree); null: the context's own again. `home`: it goes on on another machine, where this
+   * folder stands for the context's root. `machine`: whose paths these are, where other machines reach the store.
+   */
+  "agent.moved": {
+    v: 1,
+    schema: () =>
+      z.object({
+        cwd: z.string(),
+        root: z.string().nullish(),
+        home: z.string().optional(),
+        machine: z.string().optional(),
+      }),
+  },
   "input.received": {
     v: 1,
     schema: () =>

@@ -14,6 +14,7 @@ import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
+import { arrival, thisMachine, withMachine } from "./machine.ts";
 import { mergeSeams } from "./merge.ts";
 import type { Outstanding } from "./outstanding.ts";
 import type { Mechanism, Progress } from "./seams.ts";
@@ -146,7 +147,9 @@ export function createHost(opts: HostOptions): Host {
     async addAgent(context, agent) {
       const { ledger, leave } = openShared(context);
       try {
-        await (await ledger).decide((state) => decideAgent(state, context, { ...agent, root: opts.root }));
+        const events = store.reach === "network" ? agent.events?.map(withMachine) : agent.events;
+        const asked = { ...agent, ...(events && { events }), root: opts.root };
+        await (await ledger).decide((state) => decideAgent(state, context, asked));
       } finally {
         leave();
       }
@@ -159,6 +162,10 @@ export function createHost(opts: HostOptions): Host {
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
+      else if (store.reach === "network" && opts.root !== undefined && !ledger.readOnly) {
+        const arrived = arrival(ledger, name, opts.root);
+        if (arrived.length > 0) await agent.turn.append(arrived);
+      }
       const whom = { context, agent: name };
       const stopKeeping = lease.keep(
         () => {
@@ -200,6 +207,7 @@ async function beginContext(
     author: "user",
     version,
     facts: first,
+    ...(store.reach === "network" && { machine: thisMachine() }),
     ...(aside && { summary: { aside } }),
   });
   const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };

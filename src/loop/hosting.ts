@@ -9,11 +9,8 @@ import { drive } from "./drive.ts";
 import type { FairSlots } from "./fair-slots.ts";
 import type { Host, Taken } from "./host.ts";
 import type { AgentView, Progress } from "./seams.ts";
+import { createWaitingList, LOOK_AGAIN_MS, type Waiting } from "./waiting-list.ts";
 
-/** A process that dies tells nobody: an agent that another one holds is looked at again after this long. */
-const LOOK_AGAIN_MS = 250;
-/** Of more agents than this each is looked at less often, so that they cost no more together. */
-const LOOKED_AT_AGAIN = 16;
 /** How often time is looked at, and who is due. */
 const TICK_MS = 1_000;
 /** Who is due is not asked more often than this when ledgers change that nobody here follows. */
@@ -43,6 +40,8 @@ export interface HostingOptions {
   slots: FairSlots;
   /** Contract: whether this machine may advance it now; what it needs may be on another one. Default: it may. */
   mayRunHere?: (ledger: Ledger, agent: string) => Promise<boolean>;
+  /** Runs beside it until the signal. */
+  beside?: (signal: AbortSignal) => Promise<void>;
   /** Contract: true keeps an idle agent: something of it goes on on this machine. Default: it is let go. */
   staysHeld?: (ledger: Ledger, agent: string) => boolean;
   onTaken?: (taken: Taken, agent: string) => void;
@@ -69,14 +68,6 @@ interface Followed {
   seen: Seq;
 }
 
-/** An agent that has work and cannot be taken yet, or a context (without one) that could not be read. */
-interface Waiting {
-  context: string;
-  agent?: string;
-  /** When to look again; infinite: when there is room. */
-  at: number;
-}
-
 /** Its last host was asked to end. A person who interrupts does so with the lead. */
 const cutShort = ({ agent, state }: AgentView): boolean => agent !== LEAD && state.lastTurn?.reason === "interrupted";
 
@@ -87,11 +78,8 @@ export function createHosting(opts: HostingOptions): Hosting {
   const followed = new Map<string, Followed>();
   const running = new Map<string, { taken: Taken; done: Promise<void> }>();
   const resting = new Map<string, number>();
-  const waiting = new Map<string, Waiting>();
+  const waiting = createWaitingList(slots, () => bell.stir());
   const told = new Set<string>();
-  /** Contexts with agents for which there was no room; and those whose turn has come, each with a place that is taken for it. */
-  const queued = new Map<string, () => void>();
-  const offered: string[] = [];
   const settling = new Set<() => void>();
   let askedAt = 0;
   let askAt = 0;
@@ -132,7 +120,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   function unfollow(context: string): void {
     followed.get(context)?.leave();
     followed.delete(context);
-    for (const [key, one] of waiting) if (one.context === context) waiting.delete(key);
+    waiting.forget(context);
   }
 
   /** For what is tried again at every look. */
@@ -145,7 +133,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   async function lookAround(look: BellLook, signal: AbortSignal): Promise<boolean> {
     try {
       const began = Date.now();
-      for (const context of offered.splice(0)) await useOffer(context, signal);
+      for (const context of waiting.takeOffers()) await useOffer(context, signal);
       const every = look.all || look.shared;
       const fresh = every || askAt <= began ? await follow() : [];
       for (const context of every ? [...followed.keys()] : new Set([...look.contexts.keys(), ...fresh]))
@@ -154,8 +142,7 @@ export function createHosting(opts: HostingOptions): Hosting {
           { upTo: look.all ? EVERYTHING : (look.contexts.get(context) ?? 0), always: every },
           signal,
         );
-      for (const [key, one] of [...waiting])
-        if (one.at <= began && waiting.get(key) === one) await lookAgain(key, one, signal);
+      for (const one of waiting.due(began)) await lookAgain(one, signal);
       if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS;
       return true;
     } catch (error) {
@@ -170,11 +157,11 @@ export function createHosting(opts: HostingOptions): Hosting {
     const one = followed.get(context);
     if (!one || (upTo <= one.seen && !always)) return;
     const { ledger } = one;
-    waiting.delete(context);
+    waiting.remove({ context });
     try {
       if (ledger.state.seq < upTo) await ledger.catchUp();
     } catch {
-      waiting.set(context, { context, at: Date.now() + LOOK_AGAIN_MS });
+      waiting.add({ context }, Date.now() + LOOK_AGAIN_MS);
     }
     if (ledger.readOnly) return;
     one.seen = ledger.state.seq;
@@ -182,44 +169,21 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** Without a change: only whether the one that holds it still does. */
-  async function lookAgain(key: string, { context, agent }: Waiting, signal: AbortSignal): Promise<void> {
-    waiting.delete(key);
+  async function lookAgain({ context, agent }: Waiting, signal: AbortSignal): Promise<void> {
     const { ledger } = followed.get(context) ?? {};
     if (agent === undefined) return lookAt(context, { upTo: EVERYTHING, always: true }, signal);
     if (!ledger || ledger.readOnly || signal.aborted || !opts.agents(ledger).includes(agent)) return;
     const held = slots.hasRoom && (await host.isHeld(context, agent));
-    if (held) waitFor({ context, agent });
+    if (held) waiting.add({ context, agent });
     else await consider(context, agent, signal);
-  }
-
-  function waitFor(whom: { context: string; agent: string }, until?: number): void {
-    const soon = Date.now() + LOOK_AGAIN_MS * Math.ceil((waiting.size + 1) / LOOKED_AT_AGAIN);
-    waiting.set(`${whom.context}/${whom.agent}`, { ...whom, at: until ?? soon });
-  }
-
-  /** There was no room: when it is that context's turn, one of its agents is taken. */
-  function waitForRoom(whom: { context: string; agent: string }): void {
-    const { context } = whom;
-    waitFor(whom, Number.POSITIVE_INFINITY);
-    if (queued.has(context)) return;
-    const withdraw = slots.queue(context, () => {
-      queued.delete(context);
-      offered.push(context);
-      bell.stir();
-    });
-    queued.set(context, withdraw);
   }
 
   /** Contract: the place that was taken for that context is used by one of its agents, or left. */
   async function useOffer(context: string, signal: AbortSignal): Promise<void> {
-    const wanting = [...waiting.values()].filter(
-      (one) => one.context === context && one.at === Number.POSITIVE_INFINITY,
-    );
     let isUsed = false;
-    for (const { agent } of wanting) {
-      if (agent === undefined || signal.aborted) continue;
-      if (isUsed) waitForRoom({ context, agent });
-      else isUsed = await consider(context, agent, signal, "placed");
+    for (const whom of waiting.forRoom(context)) {
+      if (isUsed) waiting.addForRoom(whom);
+      else isUsed = !signal.aborted && (await consider(context, whom.agent, signal, "placed"));
     }
     if (!isUsed) slots.leave();
   }
@@ -228,24 +192,24 @@ export function createHosting(opts: HostingOptions): Hosting {
   async function consider(context: string, agent: string, signal: AbortSignal, place?: "placed"): Promise<boolean> {
     const key = `${context}/${agent}`;
     const { ledger } = followed.get(context) ?? {};
-    waiting.delete(key);
+    waiting.remove({ context, agent });
     if (!ledger || signal.aborted || running.has(key)) return false;
     const restsUntil = resting.get(key) ?? 0;
     if (restsUntil > Date.now()) {
-      waitFor({ context, agent }, restsUntil);
+      waiting.add({ context, agent }, restsUntil);
       return false;
     }
     try {
       if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return false;
       if (!place && !slots.hasRoom) {
-        waitForRoom({ context, agent });
+        waiting.addForRoom({ context, agent });
         return false;
       }
-      waitFor({ context, agent });
-      if (await host.isHeld(context, agent)) return false;
+      waiting.add({ context, agent });
       if (opts.mayRunHere && !(await opts.mayRunHere(ledger, agent))) return false;
+      if (await host.isHeld(context, agent)) return false;
       if (!place && !slots.enter()) {
-        waitForRoom({ context, agent });
+        waiting.addForRoom({ context, agent });
         return false;
       }
       const isTaken = await take(context, agent, signal);
@@ -253,7 +217,7 @@ export function createHosting(opts: HostingOptions): Hosting {
       return isTaken;
     } catch (error) {
       rest(key, error); // the others are looked at
-      waitFor({ context, agent });
+      waiting.add({ context, agent });
       return false;
     }
   }
@@ -275,7 +239,7 @@ export function createHosting(opts: HostingOptions): Hosting {
           slots.leave();
           ring(context, EVERYTHING);
         });
-      waiting.delete(key);
+      waiting.remove({ context, agent });
       running.set(key, { taken, done });
       return true;
     } catch (error) {
@@ -336,8 +300,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   }
 
   /** When something is to be looked at without a ring. */
-  const nextLook = (): number =>
-    offered.length > 0 ? 0 : Math.min(askAt, lookAtAllAt, ...[...waiting.values()].map((one) => one.at));
+  const nextLook = (): number => Math.min(askAt, lookAtAllAt, waiting.nextAt());
 
   /** Contract: true when everything is to be looked at once more before those who wait can be told that nobody has work. */
   function settle(look: BellLook): boolean {
@@ -354,7 +317,10 @@ export function createHosting(opts: HostingOptions): Hosting {
       draining = drain;
       const ends = AbortSignal.any([signal, drain]);
       const staying = setInterval(() => undefined, 1 << 30); // a watch alone keeps no process
-      const watching = watch(signal).catch(() => undefined);
+      const over = new AbortController();
+      const until = AbortSignal.any([signal, over.signal]);
+      const watching = watch(until).catch(() => undefined);
+      const beside = opts.beside?.(until).catch(() => undefined);
       const ticking = setInterval(tick, TICK_MS);
       bell.ring({ all: true });
       try {
@@ -369,15 +335,17 @@ export function createHosting(opts: HostingOptions): Hosting {
             await bell.wait(nextLook(), ends);
           }
         }
-        for (const withdraw of queued.values()) withdraw();
+        waiting.close();
         await Promise.allSettled([...running.values()].map(({ done }) => done));
       } finally {
         clearInterval(staying);
         clearInterval(ticking);
-        for (const _ of offered.splice(0)) slots.leave();
+        waiting.close();
+        over.abort();
         for (const { leave } of followed.values()) leave();
         followed.clear();
         await watching;
+        await beside;
       }
     },
     async settled(signal) {
