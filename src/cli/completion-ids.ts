@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { listContexts } from "../contexts/listing.ts";
 import { listProjects } from "../contexts/project/links.ts";
 import { oneLine } from "../front/presentation/printable.ts";
-import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import { openStore } from "../ledger/open-store.ts";
 import type { Store } from "../ledger/store.ts";
 import type { CompletedId } from "./completion-entries.ts";
 import type { PlaceFlags } from "./flags.ts";
@@ -69,7 +69,7 @@ export async function offerIds(kind: CompletedId, flags: PlaceFlags, context = "
   const here = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) }).find((one) => one.here);
   const file = here && join(here.stateDir, "ledger.db");
   if (!file || !existsSync(file)) return 0;
-  const store = await openSqliteStore(file, { readOnly: true });
+  const store = await openStore(file, { readOnly: true });
   try {
     const { stateDir } = here;
     const all = await OFFERED[kind]({ store, root: flags.cwd, stateDir, flags, context }).catch(() => []);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type ContextInfo, listContexts } from "../contexts/listing.ts";
 import { listProjects } from "../contexts/project/links.ts";
 import { shellWord } from "../front/presentation/command-line.ts";
-import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import { openStore } from "../ledger/open-store.ts";
 import type { Store } from "../ledger/store.ts";
 import type { PlaceFlags } from "./flags.ts";
 import { idsMeant } from "./ids.ts";
@@ -37,7 +37,7 @@ export async function inOthers(
 }
 
 async function lookIn<T>(file: string, look: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore(file, { readOnly: true });
+  const store = await openStore(file, { readOnly: true });
   try {
     return await look(store);
   } finally {

@@ -12,12 +12,12 @@ export const NAME_BYTES = 200;
 const MOST_LOOKED_UP = 200;
 
 /** One event as it will be stored, all but its place in the ledger. */
-export type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number; input: EventInput };
+export type EventDraft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number; input: EventInput };
 
 /** One write, all but its place in the ledger. */
 export interface DraftedWrite {
   write: Write;
-  events: Draft[];
+  events: EventDraft[];
   /** What its events may name, as far as anything; "many": too much to look up. */
   possible?: Set<string> | "many";
 }
@@ -41,7 +41,7 @@ export function draft(writes: Write[], { wake = [] }: AppendOptions): DraftedWri
   });
 }
 
-function possiblyNamed(events: Draft[]): DraftedWrite["possible"] {
+function possiblyNamed(events: EventDraft[]): DraftedWrite["possible"] {
   let possible: Set<string> | undefined;
   for (const { data } of events) {
     if (!mayRefer(data)) continue;
@@ -54,7 +54,7 @@ function possiblyNamed(events: Draft[]): DraftedWrite["possible"] {
   return possible;
 }
 
-function draftEvent(event: EventInput): Draft {
+function draftEvent(event: EventInput): EventDraft {
   const { id, type, actor, v = 1, touches = [], at } = event;
   if (at !== undefined && !Number.isSafeInteger(at))
     throw new HoldfastError("invalid", "an event's time is a whole number of milliseconds");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "./crash-point.ts";
 import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "./holder.ts";
-import { createLeaseDeadline, type LeaseDeadline } from "./lease-deadline.ts";
+import type { LeaseDeadline } from "./networked/lease-deadline.ts";
 import type { Fence, HeldBy, Holder, Lease, Leases, Store } from "./store.ts";
 
 const POLL_MS = 50;
@@ -42,13 +42,13 @@ export interface JudgedLeases extends Leases {
 export interface LeaseSettings {
   interactive: boolean;
   leaseMs: number;
-  /** Of the store: on a network a holder also stops by its own clock. */
-  reach?: Store["reach"];
+  /** Of a store that other machines reach: there a holder also stops by its own clock (`createLeaseDeadline`). */
+  deadline?: (leaseMs: number) => LeaseDeadline;
 }
 
 export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases {
-  const { leaseMs, reach = "machine" } = opts;
-  const standing = createJudge(leaseMs, reach);
+  const { leaseMs } = opts;
+  const standing = createJudge(leaseMs, opts.deadline ? "network" : "machine");
   /** By token. */
   const deadlines = new Map<string, LeaseDeadline>();
 
@@ -65,7 +65,7 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
   ): Promise<Lease | undefined> {
     const fence = { name, term: (judged?.term ?? 0) + 1, token: randomBytes(16).toString("hex") };
     const holder = thisHolder(opts.interactive);
-    const deadline = reach === "network" ? createLeaseDeadline(leaseMs) : undefined;
+    const deadline = opts.deadline?.(leaseMs); // counted from now: before it is asked for
     const taken = await rows.change(name, (row) => {
       if (row?.term !== judged?.term || row?.token !== judged?.token || row?.renewals !== judged?.renewals)
         return undefined;

@@ -199,7 +199,7 @@ export interface ReadOnly {
 }
 
 /** What a store promises of what it has acknowledged. */
-export interface Durability {
+export interface StoreDurability {
   /**
    * It survives a power cut; it survives the loss of the server, because others confirmed it first; the last second of it may be lost
    * with the power; a failover or a restart may lose it.
@@ -212,7 +212,7 @@ export interface Durability {
 export interface Store {
   /** Contract: it holds no password. */
   readonly url: string;
-  readonly durability: Durability;
+  readonly durability: StoreDurability;
   /**
    * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
    * whatever waits for an answer ends with `unreachable`.

@@ -6,7 +6,7 @@ import { type KnownProject, listProjects } from "../../contexts/project/links.ts
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { openStore } from "../../ledger/open-store.ts";
 import type { PlaceFlags } from "../flags.ts";
 
 export interface InProject extends ContextInfo {
@@ -30,7 +30,7 @@ export async function contextsOfAll(flags: PlaceFlags): Promise<InProject[]> {
 }
 
 async function listIn(file: string, say: (why: string) => void): Promise<ContextInfo[]> {
-  const store = await openSqliteStore(file, { readOnly: true });
+  const store = await openStore(file, { readOnly: true });
   try {
     if (store.readOnly?.code === "upgrade") say(store.readOnly.message);
     return await listContexts(store);

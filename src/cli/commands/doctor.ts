@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { openStore } from "../../ledger/open-store.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
@@ -58,7 +58,7 @@ function sqlite(): Diagnosis {
 async function state(flags: PlaceFlags): Promise<Diagnosis> {
   try {
     const project = await projectOf(flags);
-    const store = await openSqliteStore(project.ledgerFile);
+    const store = await openStore(project.ledgerFile);
     const damage = store.readOnly?.message;
     await store.close();
     const kind = networkFileSystem(project.stateDir);

@@ -1,5 +1,5 @@
 // The deadline of a lease by its holder's own clocks: where other machines reach the store, silence is no proof that it still holds.
-import { monotonicMs } from "./holder.ts";
+import { monotonicMs } from "../holder.ts";
 
 /** Of the lease: the holder has to be still before another may begin, also when the two clocks do not run quite alike. */
 const MARGIN = 0.1;
@@ -14,7 +14,7 @@ export interface LeaseDeadline {
   watch(past: () => void): () => void;
 }
 
-export interface Clocks {
+interface Clocks {
   monotonicMs(): number;
   wallMs(): number;
 }
