@@ -42,7 +42,7 @@ export async function openState(flags: Opening): Promise<OpenState> {
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
-  const store = await openStore(project.ledgerFile, { beforeClose });
+  const store = await openStore(project.ledgers, { beforeClose });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {

@@ -1,11 +1,14 @@
-// Opening a store, whichever kind: a file is SQLite, a URL is a server. What only a server needs is loaded when one is named.
+// Opening the store of a place: a file of SQLite, or the address of a server. What only a server needs is loaded when one is named.
+import { addressed } from "./server-address.ts";
 import { openSqliteStore } from "./sqlite/index.ts";
 import type { Store } from "./store.ts";
 import type { StoreOptions } from "./store-options.ts";
 
-/** `place`: a file, `sqlite:FILE`, or the URL of a Redis store (`docs/redis.md`). */
-export async function openStore(place: string, opts: StoreOptions = {}): Promise<Store> {
-  if (!/^rediss?(?:\+sentinel)?:/.test(place)) return openSqliteStore(place.replace(/^sqlite:/, ""), opts);
+/** Where the ledgers of a project are: a file, or a server that keeps those of several projects, each under its name. */
+export type StorePlace = { file: string } | { server: string; project: string };
+
+export async function openStore(place: StorePlace, opts: StoreOptions = {}): Promise<Store> {
+  if ("file" in place) return openSqliteStore(place.file, opts);
   const { openRedisStore } = await import("./redis/index.ts");
-  return openRedisStore(place, opts);
+  return openRedisStore(addressed(place.server, place.project), opts);
 }

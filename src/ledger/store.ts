@@ -212,6 +212,8 @@ export interface StoreDurability {
 export interface Store {
   /** Contract: it holds no password. */
   readonly url: string;
+  /** Which store it is. Contract: one that was copied, or put back from a backup, is another. */
+  readonly identity: string;
   readonly durability: StoreDurability;
   /**
    * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and

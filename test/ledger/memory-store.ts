@@ -140,6 +140,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
 
   const store: Store = {
     url: "memory:",
+    identity: "memory:",
     durability: { class: "failover-may-lose", says: "it is kept in memory, and gone with the process" },
     reach: "machine",
     async append(writes, appendOpts = {}) {

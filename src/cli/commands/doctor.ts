@@ -58,7 +58,7 @@ function sqlite(): Diagnosis {
 async function state(flags: PlaceFlags): Promise<Diagnosis> {
   try {
     const project = await projectOf(flags);
-    const store = await openStore(project.ledgerFile);
+    const store = await openStore(project.ledgers);
     const damage = store.readOnly?.message;
     await store.close();
     const kind = networkFileSystem(project.stateDir);
@@ -70,7 +70,11 @@ async function state(flags: PlaceFlags): Promise<Diagnosis> {
         says: `${project.stateDir} is on ${kind}, where locks of other hosts are not seen`,
         do: "set XDG_STATE_HOME to a local disk",
       };
-    return { what: "state", ok: true, says: `${project.ledgerFile} (every append is synced to disk)` };
+    return {
+      what: "state",
+      ok: true,
+      says: `${"file" in project.ledgers ? project.ledgers.file : store.url} (every append is synced to disk)`,
+    };
   } catch (error) {
     return {
       what: "state",

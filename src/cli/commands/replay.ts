@@ -59,7 +59,7 @@ export async function exportAsTest(flags: PlaceFlags & JsonToo, id: string, file
 }
 
 async function reading<T>(flags: PlaceFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore((await projectOf(flags)).ledgerFile, { readOnly: true });
+  const store = await openStore((await projectOf(flags)).ledgers, { readOnly: true });
   try {
     return await work(store);
   } finally {

@@ -1,6 +1,7 @@
 // The Redis store: ledgers of one project on a server that many machines reach.
 import { draft } from "../draft.ts";
 import { HoldfastError } from "../error.ts";
+import { newId } from "../id.ts";
 import { createLeases } from "../leases.ts";
 import { createLeaseDeadline } from "../networked/lease-deadline.ts";
 import { createTail } from "../networked/tail.ts";
@@ -45,11 +46,17 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
     const leftMs = patienceOf(OPEN_MS);
     const { durability, replicas } = await inspectServer(link, leftMs);
     link.replicas = replicas;
-    const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1"];
+    const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1", newId("store")];
     const answer = await link.step("enter", asked, { leftMs, confirmed: !opts.readOnly });
-    const [form, stroke] = Array.isArray(answer) ? answer.map(Number) : [];
-    const onlyRead = (form ?? FORM) > FORM ? NEWER : opts.readOnly ? LOOKING : undefined;
-    const settings = { leaseMs, hangMs, stroke: stroke ?? 0, writer: opts.version ?? WRITER };
+    const [form = FORM, stroke = 0, identity = ""] = Array.isArray(answer) ? answer : [];
+    const onlyRead = Number(form) > FORM ? NEWER : opts.readOnly ? LOOKING : undefined;
+    const settings = {
+      leaseMs,
+      hangMs,
+      stroke: Number(stroke),
+      identity: String(identity),
+      writer: opts.version ?? WRITER,
+    };
     return createRedisStore(link, { ...settings, ...opts, leaseMs, durability, onlyRead });
   } catch (error) {
     link.close();
@@ -63,6 +70,7 @@ interface Settings extends Pick<StoreOptions, "interactive" | "beforeClose">, Pi
   /** How often the bell had rung when it was opened. */
   stroke: number;
   writer: number;
+  identity: string;
   onlyRead: ReadOnly | undefined;
 }
 
@@ -81,6 +89,7 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
 
   const store: Store = {
     url: link.address.shown,
+    identity: settings.identity,
     durability,
     reach: "network",
     ...(onlyRead && { readOnly: onlyRead }),

@@ -1,4 +1,5 @@
 // The store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
+import { statSync } from "node:fs";
 import { packBlob } from "../blob-parts.ts";
 import { crashPoint } from "../crash-point.ts";
 import { damageIn } from "../damage-in.ts";
@@ -163,6 +164,11 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   const store: Store = {
     url,
+    /** The file itself. */
+    get identity(): string {
+      const { ino, birthtimeMs } = statSync(file);
+      return `${ino}:${Math.round(birthtimeMs)}`;
+    },
     durability: POWER_SAFE,
     reach: "machine",
     get readOnly(): ReadOnly | undefined {

@@ -13,6 +13,7 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
   };
   return {
     url,
+    identity: url, // nothing is begun in it
     durability: POWER_SAFE,
     reach: "machine",
     readOnly: { code: "damaged", message: describe(damage) },

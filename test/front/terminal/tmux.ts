@@ -17,7 +17,7 @@ export interface Tmux {
   history(): string;
   resize(columns: number, rows: number): void;
   /** Contract: throws, with the screen, when it does not come to that in time. */
-  until(what: string | RegExp, ms?: number): Promise<string>;
+  until(what: string | RegExp | ((shown: string) => boolean), opts?: { ms?: number; every?: number }): Promise<string>;
   /** The process of the terminal itself. */
   pid(): number;
   close(): void;
@@ -65,13 +65,14 @@ export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, 
     screen,
     history: () => tmux("capture-pane", "-p", "-S", "-"),
     resize: (x, y) => void tmux("resize-window", "-x", String(x), "-y", String(y)),
-    async until(what, ms = 20_000) {
-      const fits = (text: string) => (typeof what === "string" ? text.includes(what) : what.test(text));
-      for (let waited = 0; ; waited += 50) {
+    async until(what, { ms = 20_000, every = 50 } = {}) {
+      const fits = (text: string) =>
+        typeof what === "string" ? text.includes(what) : typeof what === "function" ? what(text) : what.test(text);
+      for (const begun = performance.now(); ; ) {
         const shown = screen();
         if (fits(shown)) return shown;
-        if (waited >= ms) expect.fail(`${what} was not seen:\n${shown}`);
-        await sleep(50);
+        if (performance.now() - begun >= ms) expect.fail(`${what} was not seen:\n${shown}`);
+        await sleep(every);
       }
     },
     pid() {
