@@ -224,8 +224,8 @@ export function createContext(
       }
       return found.map(({ value: _, ...problem }) => problem);
     },
-    begin: ({ agent: as = agent, wait } = {}) =>
-      beginWork(ledger, { ...(as !== undefined && { agent: as }), ...(wait && { wait }) }),
+    begin: ({ agent: as = agent, ...how } = {}) =>
+      beginWork(ledger, { ...how, ...(as !== undefined && { agent: as }) }),
     async close() {
       close();
       await opts.letGo();
