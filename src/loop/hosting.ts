@@ -17,6 +17,8 @@ const TICK_MS = 1_000;
 const ASK_AGAIN_MS = 200;
 /** A look at everything, for what no ledger told: a mechanism that wants something for a reason outside of them. */
 const LOOK_AT_ALL_MS = 30_000;
+/** With more contexts than this it comes less often: it costs no more together. */
+const LOOKED_AT_TOGETHER = 100;
 /** An agent that was thought to have work and had none is not taken again at once. */
 const IDLE_REST_MS = 1_000;
 /** An agent that could not be advanced (not its model: its ledger, its lease) is left alone for this long. */
@@ -143,7 +145,7 @@ export function createHosting(opts: HostingOptions): Hosting {
           signal,
         );
       for (const one of waiting.due(began)) await lookAgain(one, signal);
-      if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS;
+      if (look.all) lookAtAllAt = Date.now() + LOOK_AT_ALL_MS * Math.max(1, followed.size / LOOKED_AT_TOGETHER);
       return true;
     } catch (error) {
       tellOnce(`who has work cannot be seen: ${messageOf(error)}`);

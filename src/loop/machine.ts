@@ -70,7 +70,7 @@ export interface Machines {
 /** `here`: the project's folder on this machine; `graceMs`: so long a machine counts as living after its last host was seen. */
 export function createMachines(store: Store, opts: { here: string; graceMs?: number }): Machines {
   const graceMs = opts.graceMs ?? Number(process.env.HOLDFAST_MACHINE_GRACE_MS ?? GRACE_MS);
-  const asked = new Map<string, { at: number; seenAt: number }>();
+  const asked = new Map<string, { at: number; isSeen: boolean; seenAt: number }>();
 
   async function lives(machine: string): Promise<boolean> {
     const before = asked.get(machine);
@@ -78,9 +78,10 @@ export function createMachines(store: Store, opts: { here: string; graceMs?: num
     if (!before || now - before.at >= ASK_MS) {
       const by = await store.leases.inspect(nameOf(machine));
       const isSeen = by !== undefined && by.expiresInMs > 0;
-      asked.set(machine, { at: now, seenAt: isSeen ? now : (before?.seenAt ?? now) });
+      asked.set(machine, { at: now, isSeen, seenAt: isSeen ? now : (before?.seenAt ?? now) });
     }
-    return now - asked.get(machine)!.seenAt < graceMs;
+    const { isSeen, seenAt } = asked.get(machine)!;
+    return isSeen || now - seenAt < graceMs;
   }
 
   return {
