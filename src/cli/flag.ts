@@ -101,7 +101,7 @@ export const count = (argument: string, help: string, more?: More): Flag<number 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** In milliseconds. */
-export const duration = (argument: string, help: string, more?: More): Flag<number | undefined> =>
+export const timeSpan = (argument: string, help: string, more?: More): Flag<number | undefined> =>
   flag(
     help,
     (given, typed) => {

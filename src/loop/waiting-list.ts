@@ -6,7 +6,7 @@ export const LOOK_AGAIN_MS = 250;
 /** Of more agents than this each is looked at less often, so that they cost no more together. */
 const LOOKED_AT_AGAIN = 16;
 
-export interface WaitingAgent {
+interface WaitingAgent {
   context: string;
   agent: string;
 }

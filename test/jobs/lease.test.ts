@@ -40,7 +40,7 @@ async function startElsewhere(
   { plan, leaseMs, ...how }: { plan: JobPlan; leaseMs: number; bwrap?: string; network: boolean },
 ) {
   const shutIn = JSON.stringify({ ...how, home, own: join(base, "private") });
-  const script = join(import.meta.dirname, "lease-parent.ts");
+  const script = join(import.meta.dirname, "lease-process.ts");
   const args = [script, dir, root, TICKING.command, JSON.stringify(plan), String(leaseMs), shutIn];
   const host = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void host.kill("SIGKILL"));

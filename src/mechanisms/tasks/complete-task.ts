@@ -30,7 +30,7 @@ export function createTaskCompleteTool(
 }
 
 /** Whoever reads the board sees it: the agent is told so. */
-export const mark = ({ unknown }: Task): string =>
+const mark = ({ unknown }: Task): string =>
   unknown ? `\nmarked on the board: completed after ${unknownText(unknown)}` : "";
 
 export function consequences({ unblocked, stranded }: Changed): string {
