@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import type { Context } from "../contexts/context.ts";
 import type { ContextInfo } from "../contexts/listing.ts";
 import type { Contexts } from "../contexts/open.ts";
-import { oneLine, printable } from "../front/presentation/printable.ts";
+import { oneLine, outputColumns, printable } from "../front/presentation/printable.ts";
 import type { Screen } from "../front/text/screen.ts";
 import { createHub } from "../hub/hub.ts";
 import { HoldfastError } from "../ledger/error.ts";
@@ -98,4 +98,4 @@ function linesOf(progress: Progress): string[] {
   return [`· ${oneLine(`${phase} ${state} ${error}`, drawWidth())}`];
 }
 
-export const drawWidth = (): number => Math.min(120, process.stdout.columns ?? 100);
+export const drawWidth = (): number => Math.min(120, outputColumns() ?? 100);

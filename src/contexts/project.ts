@@ -21,6 +21,7 @@ import {
   readOrigin,
   readRecordText,
   removePlace,
+  servedName,
   shortHash,
   writeFolderRecord,
   writeOrigin,
@@ -72,7 +73,7 @@ interface Home {
   /** Only for `sqlite:FILE`. */
   file?: string;
   /** The address of the server that keeps the ledgers; what is of this machine alone stays in `home`. */
-  server?: string;
+  server?: string | undefined;
 }
 
 /** `$HOLDFAST_STATE` stands for `state` where none is given: an address with a password stays out of the list of processes. */
@@ -98,14 +99,21 @@ export function findProject(opts: ProjectOptions): Project | Unclear {
   const { home, file, server } = openHome(opts);
   if (file !== undefined) return projectOfFile(home, file, openDirectory(opts.cwd).real);
   const found = findInHome(home, opts);
-  return server === undefined || "kind" in found ? found : { ...found, ledgers: ledgersOf(found, server) };
+  return "kind" in found ? found : withLedgers(found, { home, server });
 }
 
-/** `server`: the one that keeps the ledgers. Without it they lie in the project's folder. */
-export function ledgersOf({ id, stateDir }: Pick<Project, "id" | "stateDir">, server?: string): StorePlace {
-  return server === undefined
-    ? { file: path.join(stateDir, "ledger.db") }
-    : { server, project: projectIn(server) ?? id };
+/** Where the state is, and the server that keeps the ledgers; without one they lie in the project's folder. */
+type Places = Pick<Home, "home" | "server">;
+
+export const withLedgers = (project: Project, places: Places): Project => ({
+  ...project,
+  ledgers: ledgersOf(project, places),
+});
+
+export function ledgersOf(project: Pick<Project, "id" | "stateDir">, { home, server }: Places): StorePlace {
+  if (server === undefined) return { file: path.join(project.stateDir, "ledger.db") };
+  const name = servedName(home, project); // also when another is given: there is something to reach
+  return { server, project: projectIn(server) ?? name };
 }
 
 function findInHome(home: string, opts: ProjectOptions): Project | Unclear {
@@ -187,7 +195,7 @@ export function projectAt(home: string, here: Here, place: FolderRecord, news: s
     root: here.cwd,
     top,
     stateDir,
-    ledgers: ledgersOf({ id: place.id, stateDir }),
+    ledgers: ledgersOf({ id: place.id, stateDir }, { home }),
     formerly: others.filter((one) => !alsoAt.includes(one)),
     alsoAt,
     place: { home, self: place.self },

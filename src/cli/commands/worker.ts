@@ -22,9 +22,7 @@ export async function worker(flags: Flags, dirs: readonly string[]): Promise<num
       if (projects.some(({ id }) => id === opened.id)) await opened.close();
       else projects.push(opened);
     }
-    const names = projects.map(({ root }) => printable(root)).join(", ");
-    if (!flags.quiet) screen.print([`Hosting teams, schedules and workflows of ${names}. Ctrl-C ends it.`]);
-    await untilTold(projects, { screen, drainMs: flags.drain ?? DRAIN_MS });
+    await untilTold(projects, { screen, quiet: flags.quiet, drainMs: flags.drain ?? DRAIN_MS });
     return 0;
   } finally {
     screen.close();
@@ -35,7 +33,7 @@ export async function worker(flags: Flags, dirs: readonly string[]): Promise<num
 /** The first signal lets what runs come to the end of its round, the second ends at once. */
 async function untilTold(
   projects: readonly WorkerProject[],
-  { screen, drainMs }: { screen: Screen; drainMs: number },
+  { screen, quiet, drainMs }: { screen: Screen; quiet: boolean; drainMs: number },
 ): Promise<void> {
   const drain = new AbortController();
   const over = new AbortController();
@@ -53,6 +51,8 @@ async function untilTold(
     drain.abort();
   };
   process.on("SIGINT", leave).on("SIGTERM", leave).on("SIGHUP", leave);
+  const names = projects.map(({ root }) => printable(root)).join(", ");
+  if (!quiet) screen.print([`Hosting teams, schedules and workflows of ${names}. Ctrl-C ends it.`]);
   try {
     await Promise.all(projects.map((one) => one.run(over.signal, drain.signal)));
   } finally {

@@ -4,7 +4,15 @@ import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import type { StorePlace } from "../../ledger/open-store.ts";
 import { projectIn } from "../../ledger/server-address.ts";
-import { ledgersOf, openHome, type Project, type ProjectOptions, projectAt, startProject } from "../project.ts";
+import {
+  ledgersOf,
+  openHome,
+  type Project,
+  type ProjectOptions,
+  projectAt,
+  startProject,
+  withLedgers,
+} from "../project.ts";
 import { type Here, idAt, isSameElsewhere, isSameThere, lookHere } from "./here.ts";
 import { everyPlace, matchHere } from "./match.ts";
 import {
@@ -55,14 +63,12 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
       const before = origin ? folderOf(origin) : "";
       const id = origin?.id ?? own[0]?.id ?? name;
       const stateDir = projectDir(home, name);
-      const ledgers = ledgersOf({ id, stateDir }, server);
-      const hasLedgers =
-        "file" in ledgers ? fs.existsSync(ledgers.file) : name === current || projectIn(ledgers.server) === undefined;
+      const hasLedgers = holdsState(home, name) && (name === current || projectIn(server ?? "") === undefined);
       return [
         {
           id,
           stateDir,
-          ...(hasLedgers && { ledgers }),
+          ...(hasLedgers && { ledgers: ledgersOf({ id, stateDir }, { home, server }) }),
           folders: at.length > 0 || before === "" ? at : [{ path: before, there: !origin?.first && isDir(before) }],
           unlinked: isUnlinked(home, name),
           here: name === current,
@@ -91,14 +97,14 @@ export interface Adopted {
 
 /** This folder goes on with the state of `which` (an id, its beginning, or the path of its folder), or with none (`new`). */
 export function adoptProject(opts: ProjectOptions & { which: string }): Adopted {
-  const { home } = homeOf(opts);
+  const { home, server } = homeOf(opts);
   const found = lookHere(opts.cwd);
   const before = matchHere(home, found);
   const was =
     before.kind !== "none" && [found.topId, found.cwdId].includes(before.place.self) ? before.place : undefined;
   const here = was?.self === found.cwdId ? folderAlone(found) : found;
   if (opts.which === "new") {
-    const project = startProject(home, here, { anew: true });
+    const project = withLedgers(startProject(home, here, { anew: true }), { home, server });
     return { project, ...leave(home, was) };
   }
   const { id, stateDir } = chooseProject(opts, opts.which);
@@ -118,7 +124,7 @@ export function adoptProject(opts: ProjectOptions & { which: string }): Adopted 
       writePlace(home, { ...one, paths: one.paths.filter((at) => at !== here.top) });
   }
   const left = was?.project === name ? {} : leave(home, was);
-  return { project: projectAt(home, here, place, undefined), ...left };
+  return { project: withLedgers(projectAt(home, here, place, undefined), { home, server }), ...left };
 }
 
 /** A folder inside a repository that is a project by itself. */
@@ -179,8 +185,8 @@ function chooseProject(opts: ProjectOptions, which: string): KnownProject {
   );
 }
 
-function homeOf(opts: ProjectOptions): { home: string; server?: string } {
-  const { home, file, ...more } = openHome(opts);
-  if (file === undefined) return { home, ...more };
+function homeOf(opts: ProjectOptions): { home: string; server: string | undefined } {
+  const { home, file, server } = openHome(opts);
+  if (file === undefined) return { home, server };
   throw new HoldfastError("invalid", `--state sqlite:FILE names the very file, whatever the folder: leave it out here`);
 }

@@ -64,9 +64,12 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 + MOMENTS * 3_000 }, (
       await terminal.until(/^>\s*$/m);
       await sleep(1_600); // a second Ctrl-C soon after would mean leaving
     }
+    const late = answered.flatMap((ms, i) => (ms > 200 ? [`${i}: ${Math.round(ms)} ms`] : []));
     answered.sort((a, b) => a - b);
     const at = (share: number) => Math.round(answered[Math.ceil(share * MOMENTS) - 1]!);
-    console.log(`answered ${MOMENTS} keys: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms`);
+    console.log(
+      `answered ${MOMENTS} keys: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; late ${late.join(", ") || "none"}`,
+    );
     expect(terminal.pid()).toBeGreaterThan(0);
     const all = terminal.history();
     const counts = Array.from({ length: 60 }, (_, i) => all.split(`shell-line-${i + 1}-`).length - 1);

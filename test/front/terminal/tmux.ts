@@ -1,5 +1,6 @@
 // A real terminal for tests: tmux on a socket of its own, with keys typed and the screen read.
 import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
@@ -40,8 +41,10 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, before = "true" }: TmuxOptions): Tmux {
   const socket = path.join(dir, `tmux-${++started}`); // the server before it may still be leaving
+  const config = path.join(dir, "tmux.conf");
+  fs.writeFileSync(config, "set-option -g history-limit 50000\n"); // a window that is there already keeps what it began with
   const tmux = (...words: string[]) =>
-    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8" });
+    execFileSync("tmux", ["-S", socket, "-f", config, ...words], { encoding: "utf8" });
   const given = {
     PATH: process.env.PATH ?? "",
     HOME: dir,
@@ -54,7 +57,6 @@ export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, 
   const program = ["env", "-i", ...variables, quoted(process.execPath), quoted(bin), ...args.map(quoted)].join(" ");
   const line = `${before}; ${program}; echo "ended with $?"; exec sleep 600`;
   tmux("-u", "new-session", "-d", "-x", String(columns), "-y", String(rows), "-c", cwd, line);
-  tmux("set-option", "-g", "history-limit", "50000");
   const screen = () => tmux("capture-pane", "-p");
   return {
     keys: (...keys) => void tmux("send-keys", ...keys),
