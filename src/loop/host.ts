@@ -6,7 +6,7 @@ import type { Decision } from "../ledger/decide.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
 import { createFold, type Fold, type State } from "../ledger/fold.ts";
-import { sameProcess, thisHolder } from "../ledger/holder.ts";
+import { sameProcess, thisHolder, thisMachine } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import { own } from "../ledger/own.ts";
@@ -14,8 +14,8 @@ import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
-import { arrival, thisMachine, withMachine } from "./machine.ts";
 import { mergeSeams } from "./merge.ts";
+import { withMachine } from "./moved.ts";
 import type { Outstanding } from "./outstanding.ts";
 import type { Mechanism, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
@@ -163,6 +163,7 @@ export function createHost(opts: HostOptions): Host {
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
       else if (store.reach === "network" && opts.root !== undefined && !ledger.readOnly) {
+        const { arrival } = await import("./machine.ts");
         const arrived = arrival(ledger, name, opts.root);
         if (arrived.length > 0) await agent.turn.append(arrived);
       }

@@ -1,15 +1,12 @@
 // Agents on several machines: paths mean something on one of them only. Whoever takes an agent elsewhere brings it to the project's folder there.
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { thisHolder } from "../ledger/holder.ts";
+import { thisMachine } from "../ledger/holder.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { EventInput, Lease, Store } from "../ledger/store.ts";
 import { viewOf } from "./agent.ts";
 import { type AgentView, noteFacts } from "./seams.ts";
 import { transcriptIn } from "./transcript.ts";
-
-/** The machine whose files a path means: containers of one machine have pids of their own, and may share its files. */
-export const thisMachine = (): string => thisHolder(false).machine.replace(/#.*$/s, "");
 
 /** Where an agent's files are. `tree`: it has one of its own there, a worktree. */
 interface Whereabouts {
@@ -46,13 +43,6 @@ const goneTree = (tree: string, { machine = "unknown", here }: { machine: string
 
 function isFolder(path: string): boolean {
   return path !== "" && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
-}
-
-/** A tree of one's own is on this machine: recorded with the move into it. */
-export function withMachine<E extends Omit<EventInput, "actor">>(event: E): E {
-  const data = event.data as { root?: string | null; machine?: string };
-  if (event.type !== "agent.moved" || typeof data.root !== "string") return event;
-  return { ...event, data: { machine: thisMachine(), ...data } };
 }
 
 const nameOf = (machine: string): string => `machine:${machine}`;

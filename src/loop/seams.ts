@@ -16,6 +16,7 @@ import type {
   WholeText,
 } from "../models/model.ts";
 import type { Carried, Carrying } from "./carry.ts";
+import type { LeaseWatch } from "./lease-watch.ts";
 import type { Outside } from "./outside.ts";
 import type { Outstanding } from "./outstanding.ts";
 import type { StopOptions } from "./stop-options.ts";
@@ -122,8 +123,7 @@ export interface CommandEnd {
   status: "completed" | "failed" | "killed" | "timeout" | "interrupted" | "unknown";
   exitCode?: number;
   ms: number;
-  /** Killed with the lease of its agent. */
-  lostLease?: true;
+  lostLease?: true; // killed with the lease of its agent
 }
 
 /** What became of an effect that an earlier process began, and whose result was not recorded. */
@@ -340,14 +340,8 @@ export interface Seams {
   stop: (turn: Turn, reply: Reply, opts: StopOptions) => Promise<Note[]> | Note[];
 }
 
-/** An agent that this process holds, by name. */
-export interface HeldAgent {
-  context: string;
-  agent: string;
-}
-
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
-export interface Mechanism {
+export interface Mechanism extends LeaseWatch {
   name: string;
   events?: EventDefs;
   /**
@@ -399,13 +393,6 @@ export interface Mechanism {
   idle?: (turn: Turn) => Promise<void>;
   /** Contract: resolves when the idle agent has something to take in, rejects never, ends with the signal. */
   wake?: (turn: Turn, signal: AbortSignal) => Promise<void>;
-  /**
-   * Contract: only on a store that other machines reach. So long may this process act for the agent without hearing from the store again;
-   * told when it takes the agent and at each renewal of its lease. Answers at once.
-   */
-  leaseRenewed?: (whom: HeldAgent, leftMs: number) => void;
-  /** Contract: another has the agent, or may have it soon: whatever reaches beyond this machine is to be stopped. Answers at once. */
-  leaseLost?: (whom: HeldAgent) => void;
   /** Contract: when the host closes, before it lets its agents go; a throw is ignored. */
   close?: () => Promise<void>;
 }

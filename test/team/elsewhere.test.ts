@@ -2,9 +2,9 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { thisMachine } from "../../src/ledger/holder.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { EventInput, Store } from "../../src/ledger/store.ts";
-import { thisMachine } from "../../src/loop/machine.ts";
 import { noUsage } from "../../src/models/model.ts";
 import { openHouse } from "../house.ts";
 import { call, seenIn } from "./world.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HeldAgent } from "../../loop/seams.ts";
+import type { HeldAgent } from "../../loop/lease-watch.ts";
 import { currentAttempt, jobNames, killAttempt } from "./job-dir.ts";
 import { readText } from "./job-files.ts";
 

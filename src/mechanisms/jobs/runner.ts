@@ -8,7 +8,7 @@ import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
-import type { Mechanism } from "../../loop/seams.ts";
+import type { LeaseWatch } from "../../loop/lease-watch.ts";
 import {
   abandon,
   currentAttempt,
@@ -59,7 +59,7 @@ export interface RunnerOptions {
   supervisors?: number;
 }
 
-export interface Runner extends JobRunner, Required<Pick<Mechanism, "leaseRenewed" | "leaseLost">> {
+export interface Runner extends JobRunner, Required<LeaseWatch> {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
   /** Paths that a person let something make: no running command is taken to have made them. */
