@@ -43,6 +43,8 @@ export interface Write {
    * two writers may each own some; anything else replaces the previous one.
    */
   summary?: unknown;
+  /** Only for a copy of a ledger, with its last events: the times that listings have of it. */
+  listed?: { createdAt: number; updatedAt: number };
 }
 
 /** What a write under a lease carries. The token tells two holders apart that got the same term, one of them from a past that was put back. */

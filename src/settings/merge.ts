@@ -63,10 +63,22 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
       extract: firstOf(own, (value) => value.memory?.extract) ?? false,
       maxTokens: firstOf(own, (value) => value.memory?.maxTokens),
     },
+    backup: backupOf(own),
     contexts: { ttlMs: timeOf(firstOf(layers, (value) => value.contexts?.ttl) ?? "") },
     disableAllHooks,
   };
   return { settings, warnings };
+}
+
+/** A repository does not say where copies of the work go. */
+function backupOf(own: readonly Layer[]): Settings["backup"] {
+  const all = firstOf(own, ({ backup }) => backup);
+  return {
+    place: all?.place,
+    everyMs: timeOf(all?.every ?? ""),
+    keepMs: timeOf(all?.keep ?? ""),
+    keyFile: all?.keyFile,
+  };
 }
 
 function firstOf<T>(layers: readonly Layer[], pick: (value: SettingsFile) => T | undefined): T | undefined {

@@ -35,13 +35,14 @@ export interface SettingsFile {
   maxRounds?: number;
   budget?: { tokens?: number; usd?: number; rounds?: number };
   contexts?: { ttl?: string };
+  backup?: { place?: string; every?: string; keep?: string; keyFile?: string };
   memory?: { extract?: boolean; maxTokens?: number };
   worktree?: { link?: string[] };
   disableAllHooks?: boolean;
 }
 
-const TIME = /^(\d+(?:\.\d+)?)\s*(m|h|d|w)$/;
-const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const TIME = /^(\d+(?:\.\d+)?)\s*(s|m|h|d|w)$/;
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** A time such as `30d` in milliseconds; undefined when it is none, or nothing. */
 export function timeOf(text: string): number | undefined {
@@ -111,6 +112,8 @@ export interface Settings {
   budget: { tokens?: number; usd?: number; rounds?: number };
   /** How long contexts are kept that do not say so themselves. */
   contexts: { ttlMs?: number };
+  /** Where `worker` backs up to, how soon, for how long, and the file with the key. */
+  backup: { place?: string; everyMs?: number; keepMs?: number; keyFile?: string };
   /** `extract`: a model reads each conversation for what is worth remembering. */
   memory: { extract: boolean; maxTokens?: number };
   /** Folders below the project, as they were written. */
