@@ -127,10 +127,13 @@ export async function putManifest(
   return { name, written: { manifest: whole, full: old ?? whole, passed } };
 }
 
+/** After so long one is written whole again: what is removed in the store can go from the place when old backups do. */
+const FULL_MS = 86_400_000;
+
 /** One that would say most of it anew is written whole. */
 function isWorthAdding(manifest: Manifest, { full }: Written): boolean {
   const changed = [...manifest.ledgers].filter(([name, one]) => full.ledgers.get(name)?.sum !== one.sum).length;
-  return changed * 4 <= full.ledgers.size;
+  return changed * 4 <= full.ledgers.size && manifest.at - full.at < FULL_MS;
 }
 
 function passedSince({ full, manifest: last, passed }: Written, now: Manifest): Written["passed"] {

@@ -10,11 +10,14 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const LEAST_KEY = 16;
 
-export type Unsealed = { kind: "whole"; bytes: Buffer } | { kind: "damaged"; why: string };
+export type Unsealed =
+  | { kind: "whole"; bytes: Buffer }
+  | { kind: "damaged"; why: string }
+  /** With another key, or its beginning is damaged. */
+  | { kind: "foreign" };
 
 export interface Sealing {
   seal(name: string, bytes: Uint8Array): Buffer;
-  /** Contract: throws `refused` when it was sealed with another key. */
   unseal(name: string, bytes: Buffer): Unsealed;
   /** What stands for a name in the place: the same for the same, 64 characters. */
   hide(text: string): string;
@@ -59,7 +62,7 @@ export function createSealing(key: Buffer, project: string): Sealing {
     unseal(name, bytes) {
       if (!isSealed(bytes)) return { kind: "damaged", why: "it is not encrypted, or was cut" };
       if (bytes.length < head + NONCE_BYTES + TAG_BYTES) return { kind: "damaged", why: "it breaks off" };
-      if (!bytes.subarray(MARK.length, head).equals(keyMark)) throw wrongKey();
+      if (!bytes.subarray(MARK.length, head).equals(keyMark)) return { kind: "foreign" };
       const nonce = bytes.subarray(head, head + NONCE_BYTES);
       const opened = createDecipheriv("aes-256-gcm", forContent, nonce)
         .setAAD(Buffer.from(name))
@@ -77,7 +80,7 @@ export function createSealing(key: Buffer, project: string): Sealing {
 
 const isSealed = (bytes: Buffer): boolean => bytes.subarray(0, MARK.length).equals(MARK);
 
-const wrongKey = (): HoldfastError =>
+export const wrongKey = (): HoldfastError =>
   new HoldfastError(
     "refused",
     "this backup was made with another key: give that one with --key-file or in HOLDFAST_BACKUP_KEY",

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Place, PlacedObject } from "./place.ts";
-import { createSealing, type Sealing } from "./sealing.ts";
+import { createSealing, type Sealing, wrongKey } from "./sealing.ts";
 
 /** What became of an object since it was written. */
 export type Found = { kind: "whole"; bytes: Buffer } | { kind: "missing" } | { kind: "damaged"; why: string };
@@ -50,6 +50,17 @@ function vaultOn(place: Place, project: string, sealing: Sealing | undefined): V
   const ending = sealing ? SEALED : "";
   const top = `${plainName(project)}/`;
   const moved = { puts: 0, bytes: 0, readBytes: 0 };
+  /** Something was opened with this key: what it does not open is damaged. */
+  let isKey = sealing === undefined;
+  const opensOthers = async (than: string): Promise<boolean> => {
+    let tried = 0;
+    for await (const { name } of vault.list("")) {
+      if (name === than || ++tried > 5) continue;
+      const object = await place.get(top + name + ending);
+      if (object && sealing?.unseal(name, object).kind === "whole") return true;
+    }
+    return false;
+  };
   const vault: Vault = {
     place,
     over: (other) => vaultOn(other, project, sealing),
@@ -68,7 +79,12 @@ function vaultOn(place: Place, project: string, sealing: Sealing | undefined): V
       if (!object) return { kind: "missing" };
       moved.readBytes += object.length;
       const opened = sealing ? sealing.unseal(name, object) : ({ kind: "whole", bytes: object } as const);
+      if (opened.kind === "foreign") {
+        if (!isKey && !(await opensOthers(name))) throw wrongKey();
+        return { kind: "damaged", why: "its beginning is damaged" };
+      }
       if (opened.kind !== "whole") return opened;
+      isKey = true;
       try {
         return { kind: "whole", bytes: await decompress(opened.bytes, { maxOutputLength: MOST }) };
       } catch {

@@ -45,7 +45,11 @@ describe.each(Object.keys(STORES))("a backup of a %s store", (kind) => {
   it("moves about one per cent of the bytes for one per cent of change", async () => {
     const store = await open();
     const events = (n: number) =>
-      Array.from({ length: 30 }, (_, i) => ({ type: "note.made", actor: "me", data: { text: noise(n * 100 + i, 300) } }));
+      Array.from({ length: 30 }, (_, i) => ({
+        type: "note.made",
+        actor: "me",
+        data: { text: noise(n * 100 + i, 300) },
+      }));
     for (let n = 0; n < 200; n++) await store.append([{ ledger: `notes/${n}`, events: events(n) }]);
     const vault = await folderVault(onTestFinished);
     await makeBackup({ store, vault, path });
@@ -169,7 +173,11 @@ describe("a restored backup", () => {
     const to = await openStoreOf("sqlite", onTestFinished);
     await restoreBackup({ vault, to, path });
     const times = async (of: typeof store) =>
-      (await (await openContexts({ store: of })).list()).map(({ id, createdAt, updatedAt }) => [id, createdAt, updatedAt]);
+      (await (await openContexts({ store: of })).list()).map(({ id, createdAt, updatedAt }) => [
+        id,
+        createdAt,
+        updatedAt,
+      ]);
     expect(await times(to)).toEqual(await times(store));
   });
 });

@@ -25,7 +25,7 @@ export function folder(after: AfterTest): string {
 /** Every store that is to be had: one line each. */
 export const STORES: Record<string, (after: AfterTest) => Promise<Store>> = {
   sqlite: async (after) => openSqliteStore(path.join(folder(after), "ledger.db")),
-  memory: async () => openMemoryStore(createMemory()),
+  memory: async () => Object.assign(openMemoryStore(createMemory()), { url: `memory:${Math.random()}` }),
 };
 
 export async function openStoreOf(kind: string, after: AfterTest): Promise<Store> {
@@ -53,7 +53,10 @@ export interface FillOptions {
 }
 
 /** Contexts with shared data, a long value each, and a board. */
-export async function fill(store: Store, { contexts = 3, events = 20, bytes = 300 }: FillOptions = {}): Promise<string[]> {
+export async function fill(
+  store: Store,
+  { contexts = 3, events = 20, bytes = 300 }: FillOptions = {},
+): Promise<string[]> {
   const all = await openContexts({ store });
   const ids: string[] = [];
   for (let n = 0; n < contexts; n++) {
@@ -62,7 +65,9 @@ export async function fill(store: Store, { contexts = 3, events = 20, bytes = 30
     await context.share("long", noise(n, 20_000));
     ids.push(context.id);
   }
-  await store.append([{ ledger: "board", events: [{ type: "task.created", actor: "user", touches: ["task:1"], data: { n: 1 } }] }]);
+  await store.append([
+    { ledger: "board", events: [{ type: "task.created", actor: "user", touches: ["task:1"], data: { n: 1 } }] },
+  ]);
   return ids;
 }
 
