@@ -8,15 +8,15 @@ import type { LedgerSummary, Seq } from "../ledger/store.ts";
 import { blobName } from "./make-backup.ts";
 import {
   type BackedUpLedger,
+  type BackupManifest,
   listManifests,
-  type Manifest,
   type NamedManifest,
   readManifest,
   type Written,
 } from "./manifest.ts";
 import { readPack } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
-import { LEDGERS, type NamedSegment, namedSegment, readSegment, type Segment } from "./segments.ts";
+import { LEDGERS, type LedgerSegment, type NamedSegment, namedSegment, readSegment } from "./segments.ts";
 import type { Vault } from "./vault.ts";
 
 /** What a backup no longer has. */
@@ -42,7 +42,7 @@ export interface ProvenLedger {
 }
 
 export interface CheckedBackup {
-  manifest: Manifest;
+  manifest: BackupManifest;
   ledgers: ProvenLedger[];
   packs: string[];
   losses: Loss[];
@@ -100,7 +100,7 @@ function fits(at: string): (one: NamedManifest) => boolean {
 
 export async function checkBackup(
   vault: Vault,
-  manifest: Manifest,
+  manifest: BackupManifest,
   opts: { progress?: (done: number, total: number) => void; signal?: AbortSignal } = {},
 ): Promise<CheckedBackup> {
   const byFolder = await segmentsByFolder(vault);
@@ -207,10 +207,14 @@ function createBlobCheck(vault: Vault): (ledger: string, named: NamedSegment) =>
   };
 }
 
-const namingSeq = ({ header, events }: Segment, hash: string): Seq =>
+const namingSeq = ({ header, events }: LedgerSegment, hash: string): Seq =>
   events.find(({ data }) => JSON.stringify(data)?.includes(hash))?.seq ?? header.from;
 
-function beyondOf(vault: Vault, manifest: Manifest, byFolder: Map<string, NamedSegment[]>): CheckedBackup["beyond"] {
+function beyondOf(
+  vault: Vault,
+  manifest: BackupManifest,
+  byFolder: Map<string, NamedSegment[]>,
+): CheckedBackup["beyond"] {
   const names = new Map([...manifest.ledgers.keys()].map((ledger) => [vault.folderOf(ledger), ledger]));
   const found: CheckedBackup["beyond"] = [];
   for (const [folder, segments] of byFolder) {

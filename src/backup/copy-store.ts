@@ -7,14 +7,14 @@ import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { LedgerSummary, Seq, Store, WakeInput } from "../ledger/store.ts";
 
-export interface CopyStoreOptions {
+export interface CopyAllOptions {
   from: Store;
   to: Store;
   progress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
-export interface CopyStoreReport {
+export interface CopyAllReport {
   ledgers: number;
   contexts: number;
   events: Seq;
@@ -27,7 +27,7 @@ export interface CopyStoreReport {
 }
 
 /** Contract: the source is only read. Killed, the same call goes on; a target with another past is refused before anything is written. */
-export async function copyStore({ from, to, progress, signal }: CopyStoreOptions): Promise<CopyStoreReport> {
+export async function copyAllLedgers({ from, to, progress, signal }: CopyAllOptions): Promise<CopyAllReport> {
   if (from.url === to.url) throw new HoldfastError("invalid", `${from.url} cannot be copied to itself`);
   await refuseRunning(from);
   const entries = await entriesOf(from);

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { contextStateHash } from "../contexts/verify.ts";
 import { contentHashOf } from "../ledger/content-hash.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { type RestoreOptions, type RestoreReport, restoreBackup } from "./restore.ts";
+import { type RestoreBackupOptions, type RestoredBackup, restoreBackup } from "./restore.ts";
 
 export interface DrillReport {
   /** Everything in the backup can be restored, and is what the store says. */
   ok: boolean;
-  restored: Omit<RestoreReport, "heads">;
+  restored: Omit<RestoredBackup, "heads">;
   /** Ledgers that are the same in both, up to what is backed up. */
   same: number;
   /** In the backup, and no longer in the store. */
@@ -19,8 +19,8 @@ export interface DrillReport {
 }
 
 /** Contract: the store is only read; nothing is left behind. */
-export async function drill(
-  opts: Omit<RestoreOptions, "to" | "filesDir" | "partial"> & { store: Store },
+export async function runDrill(
+  opts: Omit<RestoreBackupOptions, "to" | "filesDir" | "partial"> & { store: Store },
 ): Promise<DrillReport> {
   const dir = fs.mkdtempSync(join(tmpdir(), "holdfast-drill-"));
   try {
@@ -43,7 +43,7 @@ export async function drill(
 interface Both {
   live: Store;
   restored: Store;
-  heads: RestoreReport["heads"];
+  heads: RestoredBackup["heads"];
 }
 
 async function compare({

@@ -5,11 +5,11 @@ import { dirname, join, sep } from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { errorCode } from "../ledger/guards.ts";
 import { makeDir } from "../ledger/make-dir.ts";
-import type { Place, PlacedObject, PlaceOptions } from "./place.ts";
+import type { BackupPlace, PlacedObject, PlaceOptions } from "./place.ts";
 
 const UNFINISHED = /\.[0-9a-f]{12}\.part$/;
 
-export function openFolderPlace(dir: string, { write = false }: PlaceOptions): Place {
+export function openFolderPlace(dir: string, { write = false }: PlaceOptions): BackupPlace {
   const stat = fs.statSync(dir, { throwIfNoEntry: false });
   if (stat && !stat.isDirectory()) throw new HoldfastError("invalid", `${dir} is a file: backups lie in a folder`);
   if (!stat && !write)

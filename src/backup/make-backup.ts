@@ -9,9 +9,9 @@ import type { Damage, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 import { VERSION } from "../version.ts";
 import {
   type BackedUpLedger,
+  type BackupManifest,
   idOfTime,
   listManifests,
-  type Manifest,
   putManifest,
   readManifest,
   type Written,
@@ -139,7 +139,7 @@ async function backUp(
     return { report: { ...report, at: known.at }, written: before };
   const scheduled = await scheduledIn(store);
   const project = { id: vault.project, path: opts.path };
-  const manifest: Manifest = {
+  const manifest: BackupManifest = {
     ...{ id: idOfTime(at), at, project, store: store.url, version: VERSION, oneMoment },
     ...{ ledgers, removed: new Map(), packs, scheduled },
   };
@@ -176,12 +176,12 @@ async function headsOf(store: Store): Promise<LedgerSummary[]> {
   return found;
 }
 
-const scheduledIn = async (store: Store): Promise<Manifest["scheduled"]> =>
+const scheduledIn = async (store: Store): Promise<BackupManifest["scheduled"]> =>
   (await store.due(Number.MAX_SAFE_INTEGER))
     .filter(({ by }) => by === "cron")
     .map(({ context, agent, dueAt }) => ({ context, agent, dueAt }));
 
-function createWork(opts: BackupOptions & { known: Manifest | undefined; isFirst: boolean }) {
+function createWork(opts: BackupOptions & { known: BackupManifest | undefined; isFirst: boolean }) {
   const { store, vault, known, isFirst, anew = false, progress = () => undefined } = opts;
   const done = new Map<string, BackedUpLedger>();
   const counts = { events: 0, blobs: 0 };

@@ -19,7 +19,7 @@ export interface BackedUpLedger {
 }
 
 /** What a backup holds, whole. */
-export interface Manifest {
+export interface BackupManifest {
   id: string;
   at: number;
   project: { id: string; path: string };
@@ -49,8 +49,8 @@ export interface NamedManifest {
 
 /** A full manifest, and what changed since: what the next one is written against. */
 export interface Written {
-  manifest: Manifest;
-  full: Manifest;
+  manifest: BackupManifest;
+  full: BackupManifest;
   /** Ledgers and packs that came and went since the full one: nothing of them may be pruned while a manifest in between is kept. */
   passed: { ledgers: Map<string, { head: Seq; at: number }>; packs: Map<string, string[]> };
 }
@@ -84,7 +84,7 @@ interface Stored {
   holdfast: "backup";
   format: number;
   at: number;
-  project: Manifest["project"];
+  project: BackupManifest["project"];
   store: string;
   version: string;
   oneMoment: boolean;
@@ -93,13 +93,13 @@ interface Stored {
   removed: [ledger: string, head: Seq, at: number][];
   packs: [name: string, chunks: string[]][];
   packsGone: string[];
-  scheduled: Manifest["scheduled"];
+  scheduled: BackupManifest["scheduled"];
 }
 
 /** Contract: the last step of a backup: everything that it names is there. Gives what the next one is written against. */
 export async function putManifest(
   vault: Vault,
-  manifest: Manifest,
+  manifest: BackupManifest,
   before: Written | undefined,
 ): Promise<{ written: Written; name: string }> {
   const against = before && isWorthAdding(manifest, before) ? before : undefined;
@@ -131,12 +131,12 @@ export async function putManifest(
 const FULL_MS = 86_400_000;
 
 /** One that would say most of it anew is written whole. */
-function isWorthAdding(manifest: Manifest, { full }: Written): boolean {
+function isWorthAdding(manifest: BackupManifest, { full }: Written): boolean {
   const changed = [...manifest.ledgers].filter(([name, one]) => full.ledgers.get(name)?.sum !== one.sum).length;
   return changed * 4 <= full.ledgers.size && manifest.at - full.at < FULL_MS;
 }
 
-function passedSince({ full, manifest: last, passed }: Written, now: Manifest): Written["passed"] {
+function passedSince({ full, manifest: last, passed }: Written, now: BackupManifest): Written["passed"] {
   const ledgers = new Map(passed.ledgers);
   for (const [name, { head }] of [...full.ledgers, ...last.ledgers])
     if (!now.ledgers.has(name) && !ledgers.has(name)) ledgers.set(name, { head, at: now.at });
@@ -190,7 +190,7 @@ async function readStored(vault: Vault, { name }: NamedManifest): Promise<ReadSt
 /** Contract: its checksum is in its name: it is what `putManifest` wrote. */
 const asStored = (value: Record<string, unknown>): Stored => value as unknown as Stored;
 
-function manifestOf(id: string, stored: Stored, full: Manifest | undefined): Manifest {
+function manifestOf(id: string, stored: Stored, full: BackupManifest | undefined): BackupManifest {
   const { at, project, store, version, oneMoment, scheduled } = stored;
   const ledgers = new Map(full?.ledgers);
   for (const [ledger, head, sum, base] of stored.ledgers) ledgers.set(ledger, { head, sum, base });

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import { isRecord } from "../ledger/guards.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import type { Manifest } from "./manifest.ts";
-import type { Place } from "./place.ts";
+import type { BackupManifest } from "./manifest.ts";
+import type { BackupPlace } from "./place.ts";
 
 const BACKUP = "backup:";
 const RESTORE = "restore:";
@@ -13,7 +13,7 @@ export const isOwnLedger = (ledger: string): boolean => ledger.startsWith(BACKUP
 const shortHash = (text: string): string => hash("sha256", text, "hex").slice(0, 16);
 
 /** One a place: it also names the lease under which one process at a time backs up to it. */
-export const backupLedger = ({ shown }: Pick<Place, "shown">): string => `${BACKUP}${shortHash(shown)}`;
+export const backupLedger = ({ shown }: Pick<BackupPlace, "shown">): string => `${BACKUP}${shortHash(shown)}`;
 export const restoreLedger = (id: string): string => `${RESTORE}${id}`;
 
 /** How far a context is backed up. */
@@ -28,8 +28,8 @@ export interface BackedUpTo {
 /** Only what changed is written: of a summary's keys the others stay. */
 export async function recordBackup(
   store: Store,
-  place: Place,
-  { manifest, before }: { manifest: Manifest; before: Manifest | undefined },
+  place: BackupPlace,
+  { manifest, before }: { manifest: BackupManifest; before: BackupManifest | undefined },
 ): Promise<void> {
   const ledger = backupLedger(place);
   const changed: Record<string, Seq | null> = {};

@@ -91,3 +91,22 @@ export function writePack(filesDir: string, name: string, { pack, index }: { pac
     fs.renameSync(fresh, join(dir, `${name}.${kind}`));
   }
 }
+
+/** The files of checkpoints: packs are written once, so that one with the same name is the same. */
+export function copyPacks(from: string, to: string): number {
+  if (from === to) return 0;
+  const [source, target] = [packFolder(join(from, "files")), packFolder(join(to, "files"))];
+  if (!fs.existsSync(source)) return 0;
+  makeDir(target);
+  const there = new Set(fs.readdirSync(target));
+  const names = fs
+    .readdirSync(source)
+    .filter((name) => /^pack-[0-9a-f]+\.(?:pack|idx)$/.test(name) && !there.has(name));
+  // The index comes last: without it nobody looks at a pack.
+  for (const name of names.toSorted((a, b) => Number(a.endsWith(".idx")) - Number(b.endsWith(".idx")))) {
+    const fresh = join(target, `tmp_${process.pid}_${name}`);
+    fs.copyFileSync(join(source, name), fresh);
+    fs.renameSync(fresh, join(target, name));
+  }
+  return names.length;
+}

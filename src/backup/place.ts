@@ -10,7 +10,7 @@ export interface PlacedObject {
   at: number;
 }
 
-export interface Place {
+export interface BackupPlace {
   /** As people know it; never with a key. */
   readonly shown: string;
   /** Its objects are on this machine. */
@@ -33,7 +33,7 @@ export interface PlaceOptions {
   tries?: number;
 }
 
-export async function openPlace(given: string, opts: PlaceOptions = {}): Promise<Place> {
+export async function openPlace(given: string, opts: PlaceOptions = {}): Promise<BackupPlace> {
   if (given.startsWith("s3://")) return (await import("./s3-place.ts")).openS3Place(given, opts);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(given)?.[1];
   if (scheme !== undefined && scheme !== "file")

@@ -17,13 +17,13 @@ import {
   type ProvenLedger,
   sourceIn,
 } from "./check-backup.ts";
-import type { Manifest } from "./manifest.ts";
+import type { BackupManifest } from "./manifest.ts";
 import { isOwnLedger, restoreLedger } from "./own-ledgers.ts";
 import { readPack, writePack } from "./packs.ts";
 import { spooled } from "./spool.ts";
 import type { Vault } from "./vault.ts";
 
-export interface RestoreOptions {
+export interface RestoreBackupOptions {
   vault: Vault;
   to: Store;
   /** Where the project's tree is now. */
@@ -36,7 +36,7 @@ export interface RestoreOptions {
   signal?: AbortSignal;
 }
 
-export interface RestoreReport {
+export interface RestoredBackup {
   manifest: string;
   at: number;
   ledgers: number;
@@ -49,13 +49,13 @@ export interface RestoreReport {
   passedOver: { id: string; why: string }[];
   beyond: CheckedBackup["beyond"];
   /** Contexts whose schedules stay off here. */
-  scheduled: Manifest["scheduled"];
+  scheduled: BackupManifest["scheduled"];
   /** By ledger: how far, and the content hash there. */
   heads: Record<string, { head: Seq; sum: string }>;
 }
 
 /** Contract: changes nothing unless the backup is whole, or `partial`; killed, the same command goes on. */
-export async function restoreBackup(opts: RestoreOptions): Promise<RestoreReport> {
+export async function restoreBackup(opts: RestoreBackupOptions): Promise<RestoredBackup> {
   const dir = fs.mkdtempSync(join(tmpdir(), "holdfast-restore-"));
   try {
     return await restoreFrom({ ...opts, vault: opts.vault.over(spooled(opts.vault.place, dir)) });
@@ -64,7 +64,7 @@ export async function restoreBackup(opts: RestoreOptions): Promise<RestoreReport
   }
 }
 
-async function restoreFrom(opts: RestoreOptions): Promise<RestoreReport> {
+async function restoreFrom(opts: RestoreBackupOptions): Promise<RestoredBackup> {
   const { vault, to, signal } = opts;
   const { written, passedOver } = await chooseManifest(vault, opts);
   const { manifest } = written;
@@ -105,7 +105,7 @@ async function refuseUnlessEmpty(to: Store, own: string): Promise<void> {
 async function begin(
   to: Store,
   own: string,
-  { manifest, place }: { manifest: Manifest; place: string },
+  { manifest, place }: { manifest: BackupManifest; place: string },
 ): Promise<void> {
   if ((await to.head(own)) > 0) return;
   const data = { manifest: manifest.id, place, project: manifest.project.id };
@@ -113,7 +113,7 @@ async function begin(
 }
 
 /** In the order in which something was last recorded in them: listings stay in that order. */
-async function copyAll({ ledgers, manifest }: CheckedBackup, opts: RestoreOptions): Promise<number> {
+async function copyAll({ ledgers, manifest }: CheckedBackup, opts: RestoreBackupOptions): Promise<number> {
   const { vault, to, signal, progress } = opts;
   const total = ledgers.reduce((sum, { head }) => sum + head, 0);
   let done = 0;
@@ -169,7 +169,7 @@ export const lossText = ({ ledger, seq, what }: Loss): string =>
 
 function lossError(losses: Loss[]): HoldfastError {
   const [first, ...more] = losses;
-  const others = more.length === 0 ? "" : `; and ${more.length} more (--json lists them)`;
+  const others = more.length === 0 ? "" : `; and ${more.length} more (holdfast backup drill lists them)`;
   return new HoldfastError(
     "damaged",
     `the backup is not whole: ${first ? lossText(first) : ""}${others}; nothing was restored: --partial restores what is whole, --at ID another backup`,
@@ -179,8 +179,8 @@ function lossError(losses: Loss[]): HoldfastError {
 
 function reportOf(
   { manifest, ledgers, packs, losses, beyond }: CheckedBackup,
-  { passedOver, blobs }: { passedOver: RestoreReport["passedOver"]; blobs: number },
-): RestoreReport {
+  { passedOver, blobs }: { passedOver: RestoredBackup["passedOver"]; blobs: number },
+): RestoredBackup {
   const whole = ledgers.filter(({ head }) => head > 0);
   return {
     manifest: manifest.id,

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
-import type { Place, PlacedObject, PlaceOptions } from "./place.ts";
+import type { BackupPlace, PlacedObject, PlaceOptions } from "./place.ts";
 
 const REQUEST_MS = 60_000;
 const TRIES = 6;
@@ -19,7 +19,7 @@ interface Bucket {
   secretAccessKey: string;
 }
 
-export async function openS3Place(url: string, opts: PlaceOptions): Promise<Place> {
+export async function openS3Place(url: string, opts: PlaceOptions): Promise<BackupPlace> {
   const { bucket, prefix, endpoint, ...access } = bucketOf(url, opts.env ?? process.env);
   const { S3mini } = await import("s3mini");
   const requestAbortTimeout = opts.requestMs ?? REQUEST_MS;

@@ -26,7 +26,7 @@ interface Header {
   blobs: string[];
 }
 
-export interface Segment {
+export interface LedgerSegment {
   header: Header;
   events: PortableEvent[];
 }
@@ -64,7 +64,10 @@ export function segmentBytes(header: Omit<Header, "holdfast" | "format">, events
   return Buffer.from([first, ...events].map((one) => `${JSON.stringify(one)}\n`).join(""));
 }
 
-export type ReadSegment = { kind: "whole"; segment: Segment } | { kind: "missing" } | { kind: "damaged"; why: string };
+export type ReadSegment =
+  | { kind: "whole"; segment: LedgerSegment }
+  | { kind: "missing" }
+  | { kind: "damaged"; why: string };
 
 /** Contract: whole only when every event follows from what the segment says stood before it, and its name says the same. */
 export async function readSegment(vault: Vault, named: NamedSegment, ledger: string): Promise<ReadSegment> {

@@ -3,10 +3,10 @@ import { hash } from "node:crypto";
 import fs from "node:fs";
 import { join } from "node:path";
 import { errorCode } from "../ledger/guards.ts";
-import type { Place } from "./place.ts";
+import type { BackupPlace } from "./place.ts";
 
 /** Contract: `dir` is there, and nobody else's. A place on this machine is read where it is. */
-export function spooled(place: Place, dir: string): Place {
+export function spooled(place: BackupPlace, dir: string): BackupPlace {
   if (place.isLocal) return place;
   return {
     ...place,

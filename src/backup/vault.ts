@@ -3,16 +3,16 @@ import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { HoldfastError } from "../ledger/error.ts";
-import type { Place, PlacedObject } from "./place.ts";
+import type { BackupPlace, PlacedObject } from "./place.ts";
 import { createSealing, type Sealing, wrongKey } from "./sealing.ts";
 
 /** What became of an object since it was written. */
 export type Found = { kind: "whole"; bytes: Buffer } | { kind: "missing" } | { kind: "damaged"; why: string };
 
 export interface Vault {
-  readonly place: Place;
+  readonly place: BackupPlace;
   /** The same project with the same key, its objects found elsewhere. */
-  over(place: Place): Vault;
+  over(place: BackupPlace): Vault;
   readonly project: string;
   readonly encrypted: boolean;
   /** What was written and read since it was opened, as it goes over the wire. */
@@ -42,11 +42,11 @@ const FRAME = { params: { [constants.ZSTD_c_checksumFlag]: 1, [constants.ZSTD_c_
 export const plainName = (name: string): string =>
   PLAIN.test(name) ? name : `~${hash("sha256", name, "hex").slice(0, 40)}`;
 
-export function openVault(place: Place, project: string, key: Buffer | undefined): Vault {
+export function openVault(place: BackupPlace, project: string, key: Buffer | undefined): Vault {
   return vaultOn(place, project, key && createSealing(key, plainName(project)));
 }
 
-function vaultOn(place: Place, project: string, sealing: Sealing | undefined): Vault {
+function vaultOn(place: BackupPlace, project: string, sealing: Sealing | undefined): Vault {
   const ending = sealing ? SEALED : "";
   const top = `${plainName(project)}/`;
   const moved = { puts: 0, bytes: 0, readBytes: 0 };
@@ -109,13 +109,13 @@ function vaultOn(place: Place, project: string, sealing: Sealing | undefined): V
   return vault;
 }
 
-const needsKey = ({ shown }: Place): HoldfastError =>
+const needsKey = ({ shown }: BackupPlace): HoldfastError =>
   new HoldfastError(
     "refused",
     `the backup in ${shown} is encrypted: give its key with --key-file or in HOLDFAST_BACKUP_KEY`,
   );
 
-const isOpen = ({ shown }: Place): HoldfastError =>
+const isOpen = ({ shown }: BackupPlace): HoldfastError =>
   new HoldfastError(
     "refused",
     `the backup in ${shown} is not encrypted: leave the key out, or choose another place for an encrypted one`,
@@ -130,7 +130,7 @@ export async function markProject({ place, project }: Vault): Promise<void> {
 }
 
 /** The projects that a place holds backups of, by the names of their folders. */
-export async function projectsIn(place: Place): Promise<string[]> {
+export async function projectsIn(place: BackupPlace): Promise<string[]> {
   const marked: string[] = [];
   for await (const { name } of place.list(PROJECTS)) marked.push(name.slice(PROJECTS.length));
   if (marked.length > 0) return marked;

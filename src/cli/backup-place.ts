@@ -1,7 +1,7 @@
 // Which place, which key, which project a backup is about: from words, flags, the environment and the user's settings.
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { openPlace, type Place } from "../backup/place.ts";
+import { type BackupPlace, openPlace } from "../backup/place.ts";
 import { readKey } from "../backup/sealing.ts";
 import { openVault, plainName, projectsIn, type Vault } from "../backup/vault.ts";
 import type { Project } from "../contexts/project.ts";
@@ -9,7 +9,7 @@ import { printable } from "../front/presentation/printable.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { settingsPlaces } from "../settings/files.ts";
 import { loadSettings } from "../settings/load.ts";
-import { type Settings, timeOf } from "../settings/types.ts";
+import { periodOf, type Settings } from "../settings/types.ts";
 import type { PlaceFlags } from "./flags.ts";
 import { trustOf } from "./settings.ts";
 
@@ -45,7 +45,7 @@ const keyFileOf = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : resolve(file.replace(/^~(?=\/)/, process.env.HOME || homedir()));
 
 /** Restored elsewhere, a project has another id: the only one that is there is meant. */
-async function projectIn(place: Place, wanted: string | undefined, { id }: Project): Promise<string> {
+async function projectIn(place: BackupPlace, wanted: string | undefined, { id }: Project): Promise<string> {
   const all = await projectsIn(place);
   const [only, ...more] = all;
   if (only === undefined) throw new HoldfastError("not_found", `${place.shown} holds no backup`);
@@ -66,7 +66,7 @@ async function projectIn(place: Place, wanted: string | undefined, { id }: Proje
 /** A time that a flag gives, such as 10s or 30d. */
 export function timeFlag(name: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
-  const ms = timeOf(given);
+  const ms = periodOf(given);
   if (ms === undefined) throw new HoldfastError("invalid", `--${name} ${given}: give a time such as 10s, 12h or 30d`);
   return ms;
 }

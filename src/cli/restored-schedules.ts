@@ -1,5 +1,5 @@
 // The schedules that a restored backup had: what would set them again, here.
-import type { RestoreReport } from "../backup/restore.ts";
+import type { RestoredBackup } from "../backup/restore.ts";
 import { commandLine } from "../front/presentation/command-line.ts";
 import { openLedger } from "../ledger/ledger.ts";
 import { contextState } from "../loop/agent.ts";
@@ -20,7 +20,7 @@ export interface RestoredSchedule {
 export async function restoredSchedules(
   { store, project, jobsDir }: OpenState,
   flags: PlaceFlags,
-  { scheduled, heads }: Pick<RestoreReport, "scheduled" | "heads">,
+  { scheduled, heads }: Pick<RestoredBackup, "scheduled" | "heads">,
 ): Promise<RestoredSchedule[]> {
   const found: RestoredSchedule[] = [];
   if (scheduled.length === 0) return found;

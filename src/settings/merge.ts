@@ -7,6 +7,7 @@ import { quoted } from "./quoted.ts";
 import { tightens } from "./repository.ts";
 import {
   type NamedPlugin,
+  periodOf,
   type Settings,
   type SettingsFile,
   type SettingsScope,
@@ -75,8 +76,8 @@ function backupOf(own: readonly Layer[]): Settings["backup"] {
   const all = firstOf(own, ({ backup }) => backup);
   return {
     place: all?.place,
-    everyMs: timeOf(all?.every ?? ""),
-    keepMs: timeOf(all?.keep ?? ""),
+    everyMs: periodOf(all?.every ?? ""),
+    keepMs: periodOf(all?.keep ?? ""),
     keyFile: all?.keyFile,
   };
 }

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { HOOK_EVENTS, type HookEvent, ruleOf } from "../claude-code/hook-events.ts";
 import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
-import { type SettingsFile, timeOf } from "./types.ts";
+import { periodOf, type SettingsFile, timeOf } from "./types.ts";
 
 const texts = (says: string) => z.array(z.string()).optional().describe(says);
 const address = () =>
@@ -80,7 +80,7 @@ function parts(object: typeof z.strictObject, anyHook = false) {
 const time = (such: string) =>
   z
     .string()
-    .refine((text) => timeOf(text) !== undefined, `give a time such as ${such}`)
+    .refine((text) => periodOf(text) !== undefined, `give a time such as ${such}`)
     .optional();
 
 /** How much is done, for how long it is kept, and in which trees. */

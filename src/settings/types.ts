@@ -41,14 +41,20 @@ export interface SettingsFile {
   disableAllHooks?: boolean;
 }
 
-const TIME = /^(\d+(?:\.\d+)?)\s*(s|m|h|d|w)$/;
-const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const TIME = /^(\d+(?:\.\d+)?)\s*(m|h|d|w)$/;
+const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** A time such as `30d` in milliseconds; undefined when it is none, or nothing. */
 export function timeOf(text: string): number | undefined {
   const [, amount, unit] = TIME.exec(text.trim()) ?? [];
   const ms = Math.round(Number(amount) * (UNITS[unit ?? ""] ?? 0));
   return ms > 0 ? ms : undefined;
+}
+
+/** Likewise, for what happens so often: `10s` too. */
+export function periodOf(text: string): number | undefined {
+  const [, seconds] = /^(\d+(?:\.\d+)?)\s*s$/.exec(text.trim()) ?? [];
+  return seconds === undefined ? timeOf(text) : Math.round(Number(seconds) * 1_000) || undefined;
 }
 
 /** From the highest to the lowest. The `claude` ones are read for permissions and hooks only. */

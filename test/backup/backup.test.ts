@@ -1,6 +1,6 @@
 // A backup and its way back: what was recorded is there again, small changes move little, and nothing starts twice.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { drill } from "../../src/backup/drill.ts";
+import { runDrill } from "../../src/backup/drill.ts";
 import { makeBackup } from "../../src/backup/make-backup.ts";
 import { listManifests } from "../../src/backup/manifest.ts";
 import { backedUpTo, lastBackups } from "../../src/backup/own-ledgers.ts";
@@ -106,14 +106,14 @@ describe.each(Object.keys(STORES))("a backup of a %s store", (kind) => {
     const vault = await folderVault(onTestFinished);
     await makeBackup({ store, vault, path });
     const before = [await contentsOf(store), await objectsIn(vault.place)];
-    const report = await drill({ vault, store, path });
+    const report = await runDrill({ vault, store, path });
     expect(report).toMatchObject({ ok: true, same: 4, removedSince: [], differences: [] });
     expect([await contentsOf(store), await objectsIn(vault.place)]).toEqual(before);
     await store.remove(ids[0]!);
-    expect(await drill({ vault, store, path })).toMatchObject({ ok: true, same: 3, removedSince: [ids[0]] });
+    expect(await runDrill({ vault, store, path })).toMatchObject({ ok: true, same: 3, removedSince: [ids[0]] });
     await store.remove("board");
     await store.append([{ ledger: "board", events: [{ type: "task.created", actor: "user", data: { n: 2 } }] }]);
-    const differing = await drill({ vault, store, path });
+    const differing = await runDrill({ vault, store, path });
     expect([differing.ok, differing.differences.map(({ ledger }) => ledger)]).toEqual([false, ["board"]]);
   });
 

@@ -3,7 +3,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { drill } from "../../src/backup/drill.ts";
+import { runDrill } from "../../src/backup/drill.ts";
 import { keepBackedUp } from "../../src/backup/keep-backed-up.ts";
 import { type BackupReport, makeBackup } from "../../src/backup/make-backup.ts";
 import { openPlace } from "../../src/backup/place.ts";
@@ -37,7 +37,7 @@ describe("a backup under load", () => {
       const { written, report } = await makeBackup({ store, vault, path: ROOT, ...(last && { last }) });
       last = written;
       expect([report.damage, written!.manifest.ledgers.get("busy")!.head >= before]).toEqual([[], true]);
-      expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true, differences: [] });
+      expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, differences: [] });
     }
     writer.kill("SIGKILL");
     await ended;
@@ -81,7 +81,7 @@ describe("a continuous backup", () => {
     await until(() => reports.length > 0);
     await going.stop();
     expect(problems[0]).toMatch(/^backup: /);
-    expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 2 });
+    expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 2 });
   });
 });
 
@@ -133,6 +133,6 @@ describe("a full disk", () => {
     });
     fs.rmSync(path.join(dir, "filler"));
     await makeBackup({ store, vault, path: ROOT });
-    expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 4 });
+    expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 4 });
   });
 });

@@ -1,6 +1,6 @@
 // A whole store copied into another: exactly, once, and only where the target has no other past.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { copyStore } from "../../src/backup/copy-store.ts";
+import { copyAllLedgers } from "../../src/backup/copy-store.ts";
 import { openContexts } from "../../src/contexts/open.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { contentsOf, fill, openStoreOf, STORES } from "./world.ts";
@@ -32,7 +32,7 @@ describe.each(pairs)("a copy from %s to %s", (from, to) => {
     ];
     await source.append([{ ledger: id!, events: [], summary: { title: "renamed" } }], { wake });
     const wanted = await everything(source);
-    const report = await copyStore({ from: source, to: target });
+    const report = await copyAllLedgers({ from: source, to: target });
     expect(await everything(target)).toEqual(wanted);
     expect(report).toMatchObject({ contexts: 3, ledgers: 4, already: 0, wakes: 2 });
     expect(await (await (await openContexts({ store: target })).get(id!)).read("long")).toHaveLength(20_000);
@@ -44,10 +44,10 @@ describe.each(pairs)("a copy from %s to %s", (from, to) => {
     const [id] = await fill(source, { contexts: 2, events: 6 });
     const wake = { context: id!, agent: "lead", by: "cron" };
     await source.append([{ ledger: id!, events: [] }], { wake: [{ ...wake, dueAt: 5_000 }] });
-    const first = await copyStore({ from: source, to: target });
+    const first = await copyAllLedgers({ from: source, to: target });
     await (await (await openContexts({ store: source })).get(id!)).share("more", 1);
     await source.append([{ ledger: id!, events: [] }], { wake: [{ ...wake, dueAt: null }] });
-    const second = await copyStore({ from: source, to: target });
+    const second = await copyAllLedgers({ from: source, to: target });
     expect([second.already, second.events]).toEqual([first.events, first.events + 1]);
     expect(await everything(target)).toEqual(await everything(source));
   });
@@ -58,7 +58,7 @@ describe.each(pairs)("a copy from %s to %s", (from, to) => {
     const other = { type: "task.created", actor: "somebody", data: { n: 2 } };
     await target.append([{ ledger: "board", events: [other] }]);
     const before = await contentsOf(target);
-    await expect(copyStore({ from: source, to: target })).rejects.toMatchObject({
+    await expect(copyAllLedgers({ from: source, to: target })).rejects.toMatchObject({
       code: "refused",
       message: expect.stringContaining("another past of board"),
     });
@@ -72,9 +72,9 @@ describe("a copy", () => {
     const target = await openStoreOf("sqlite", onTestFinished);
     const [id] = await fill(source, { contexts: 1, events: 4 });
     const lease = await source.leases.acquire(`agent:${id}/lead`);
-    await expect(copyStore({ from: source, to: target })).rejects.toMatchObject({ code: "held" });
+    await expect(copyAllLedgers({ from: source, to: target })).rejects.toMatchObject({ code: "held" });
     if (!("held" in lease)) await lease.release();
-    await expect(copyStore({ from: source, to: source })).rejects.toMatchObject({ code: "invalid" });
-    expect((await copyStore({ from: source, to: target })).contexts).toEqual(1);
+    await expect(copyAllLedgers({ from: source, to: source })).rejects.toMatchObject({ code: "invalid" });
+    expect((await copyAllLedgers({ from: source, to: target })).contexts).toEqual(1);
   });
 });

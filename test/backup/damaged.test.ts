@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { drill } from "../../src/backup/drill.ts";
+import { runDrill } from "../../src/backup/drill.ts";
 import { makeBackup } from "../../src/backup/make-backup.ts";
 import { listManifests } from "../../src/backup/manifest.ts";
 import { restoreBackup } from "../../src/backup/restore.ts";
@@ -118,7 +118,7 @@ describe("a damaged backup", () => {
       code: "damaged",
       message: expect.stringContaining(`${id} from event ${from}: events ${from} to`),
     });
-    const report = await drill({ vault, store, path: ROOT });
+    const report = await runDrill({ vault, store, path: ROOT });
     expect([report.ok, report.restored.losses.map(({ ledger, seq }) => [ledger, seq])]).toEqual([false, [[id, from]]]);
     const partial = await restoreBackup({ vault, to, path: ROOT, partial: true });
     expect([partial.heads[id!]!.head, partial.contexts]).toEqual([from - 1, 3]);
@@ -152,8 +152,8 @@ describe("a damaged backup", () => {
     const { store, vault } = await backedUp();
     for (const name of await objectsIn(vault.place))
       if (name.endsWith(".jsonl.zst")) HARMS.flipped!(path.join(vault.dir, name), "");
-    expect((await drill({ vault, store, path: ROOT })).ok).toEqual(false);
+    expect((await runDrill({ vault, store, path: ROOT })).ok).toEqual(false);
     await makeBackup({ store, vault, path: ROOT, anew: true });
-    expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true });
+    expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true });
   });
 });

@@ -2,8 +2,8 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { copyStore } from "../../src/backup/copy-store.ts";
-import { drill } from "../../src/backup/drill.ts";
+import { copyAllLedgers } from "../../src/backup/copy-store.ts";
+import { runDrill } from "../../src/backup/drill.ts";
 import { makeBackup } from "../../src/backup/make-backup.ts";
 import { listManifests } from "../../src/backup/manifest.ts";
 import { openPlace } from "../../src/backup/place.ts";
@@ -99,7 +99,7 @@ describe("a backup that is killed", () => {
         const vault = await open();
         // Whatever manifest is there can be restored whole.
         if (round % 2 === 1 && (await listManifests(vault)).length > 0)
-          expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true, differences: [] });
+          expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, differences: [] });
       }
       expect(killed).toBeGreaterThan(5);
       const vault = await open();
@@ -133,7 +133,7 @@ describe("a restore and a copy that are killed", () => {
       const to = await openSqliteStore(target);
       onTestFinished(() => to.close());
       if (what === "restore") await restoreBackup({ vault, to, path: "/" });
-      else expect((await copyStore({ from: store, to })).already).toBeGreaterThan(0);
+      else expect((await copyAllLedgers({ from: store, to })).already).toBeGreaterThan(0);
       expect([what, await contentsOf(to, headsIn(wanted))]).toEqual([what, wanted]);
     }
   }, 60_000);

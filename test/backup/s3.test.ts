@@ -1,6 +1,6 @@
 // Backups in a bucket: what a server may answer, and what is said when it does not.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { drill } from "../../src/backup/drill.ts";
+import { runDrill } from "../../src/backup/drill.ts";
 import { makeBackup } from "../../src/backup/make-backup.ts";
 import { openPlace, type PlaceOptions } from "../../src/backup/place.ts";
 import { restoreBackup } from "../../src/backup/restore.ts";
@@ -23,7 +23,7 @@ describe("a backup in a bucket", () => {
     const to = await open();
     await restoreBackup({ vault: await vaultIn(bucket), to, path: ROOT });
     expect(await contentsOf(to, headsIn(wanted))).toEqual(wanted);
-    expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 4 });
+    expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 4 });
     expect(await projectsIn(vault.place)).toEqual(["project-1"]);
   });
 
@@ -68,7 +68,7 @@ describe("a backup in a bucket", () => {
     bucket.fault = (method, at) => (method === "PUT" && there.has(at) ? 412 : "pass");
     const { report } = await makeBackup({ store, vault: await vaultIn(bucket), path: ROOT, anew: true });
     expect(report.manifest).toBeDefined();
-    expect(await drill({ vault, store, path: ROOT })).toMatchObject({ ok: true });
+    expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true });
   });
 
   it("says so when 412 is said for what is not there, and the last backup stays whole", async () => {
@@ -102,7 +102,7 @@ describe("a backup in a bucket", () => {
     await expect(failed).rejects.toMatchObject({ code, message: expect.stringMatching(says) });
     bucket.fault = () => "pass";
     await makeBackup({ store, vault: await vaultIn(bucket), path: ROOT });
-    expect(await drill({ vault: await vaultIn(bucket), store, path: ROOT })).toMatchObject({ ok: true, same: 3 });
+    expect(await runDrill({ vault: await vaultIn(bucket), store, path: ROOT })).toMatchObject({ ok: true, same: 3 });
   });
 
   it("that cannot reach its server says so, and where it looked", async () => {

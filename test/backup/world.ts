@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { openPlace, type Place } from "../../src/backup/place.ts";
+import { type BackupPlace, openPlace } from "../../src/backup/place.ts";
 import { openVault, type Vault } from "../../src/backup/vault.ts";
 import { openContexts } from "../../src/contexts/open.ts";
 import { contextStateHash } from "../../src/contexts/verify.ts";
@@ -91,7 +91,7 @@ export async function folderVault(after: AfterTest, key?: Buffer): Promise<Vault
   return { ...openVault(await openPlace(dir, { write: true }), "project-1", key), dir };
 }
 
-export const objectsIn = async (place: Place): Promise<string[]> => {
+export const objectsIn = async (place: BackupPlace): Promise<string[]> => {
   const names: string[] = [];
   for await (const { name } of place.list("")) names.push(name);
   return names;

@@ -118,7 +118,7 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
 
 export const drill = (flags: Flags & At, given: string | undefined): Promise<number> =>
   withState(flags, async ({ store, project }) => {
-    const [{ drill: runDrill }, { lossText }] = await Promise.all([
+    const [{ runDrill }, { lossText }] = await Promise.all([
       import("../../backup/drill.ts"),
       import("../../backup/restore.ts"),
     ]);
@@ -167,7 +167,7 @@ export const pruneOld = (
 const DEFAULT_KEEP_MS = 30 * 86_400_000;
 export const DEFAULT_EVERY_MS = 10_000;
 
-export const run = (
+export const follow = (
   flags: Flags & { every?: string | undefined; keep?: string | undefined; quiet: boolean },
   given: string | undefined,
 ): Promise<number> =>

@@ -27,7 +27,7 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where it is in AWS_REGION or AWS_EN
       words: "[PLACE]",
       help: "one whenever something was recorded, until Ctrl-C",
       flags: { ...every("10s"), ...KEEP, quiet: toggle("only what goes wrong", { short: "q" }), ...COMMON },
-      run: async (flags, [place]) => (await backup()).run(flags, place),
+      run: async (flags, [place]) => (await backup()).follow(flags, place),
     }),
     ls: verb({
       words: "[PLACE]",
