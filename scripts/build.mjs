@@ -111,16 +111,30 @@ const asFunction = {
   },
 };
 
+/** Lines that can be read in dist too. */
+const asTemplate = (text) => `\`${text.replaceAll(/[\\`]|\$\{/g, "\\$&")}\``;
+
 /** Shell programs are files in src; in the bundles their text stands where they are loaded (src/file-access/shell-file.ts). */
 const shellPrograms = {
   name: "shell-programs",
   transform(code, id) {
     const call = /\b(shellText|shellLine)\(import\.meta\.url, "(\.\/[^"]+\.sh)"\)/g;
-    const asTemplate = (text) => `\`${text.replaceAll(/[\\`]|\$\{/g, "\\$&")}\``; // lines that can be read in dist too
     return code.replace(call, (_, load, file) => asTemplate(shellFile[load](pathToFileURL(id).href, file)));
   },
   renderChunk(code) {
     if (/\b(?:shellText|shellLine)\b/.test(code)) throw new Error("a shell program would be looked for in dist");
+  },
+};
+
+/** The steps of the Redis store are .lua files in src; in the bundles their text stands where they are loaded (src/ledger/redis/scripts.ts). */
+const luaPrograms = {
+  name: "lua-programs",
+  transform(code, id) {
+    const call = /\bluaText\(import\.meta\.url, "(\.\/[^"]+\.lua)"\)/g;
+    return code.replace(call, (_, file) => asTemplate(fs.readFileSync(new URL(file, pathToFileURL(id)), "utf8")));
+  },
+  renderChunk(code) {
+    if (/\bluaText\b/.test(code)) throw new Error("a step of the Redis store would be looked for in dist");
   },
 };
 
@@ -144,6 +158,7 @@ async function bundle(input, dir, format) {
     input,
     plugins: [
       shellPrograms,
+      luaPrograms,
       toolSchemas,
       threadsInDist(dir),
       ...(format === "esm" ? [saysWhichNode] : [builtinsWhenUsed, inAscii, asFunction]),
@@ -153,7 +168,15 @@ async function bundle(input, dir, format) {
       if (level !== "warn") return;
       throw new Error(`the bundler warns: ${log.message}`); // an import that was meant to be lazy, most often
     },
-    external: [/^node:/, /^@ai-sdk\//, /^@vscode\/ripgrep/, /^@modelcontextprotocol\//, "vitest", "fast-check"],
+    external: [
+      /^node:/,
+      /^@ai-sdk\//,
+      /^@vscode\/ripgrep/,
+      /^@modelcontextprotocol\//,
+      /^@redis\//,
+      "vitest",
+      "fast-check",
+    ],
     transform: { define: { __VERSION__: version } },
   });
   const ext = format === "cjs" ? "cjs" : "js";

@@ -1,9 +1,17 @@
-// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal.
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name.
 // Under CI=true a missing one fails. shellcheck is for the checks alone (scripts/check.mjs): where it cannot be installed, they go without.
 import { spawnSync } from "node:child_process";
 
 const has = (name) => spawnSync("sh", ["-c", `command -v ${name}`], { stdio: "ignore" }).status === 0;
-const PACKAGES = { bash: "bash", git: "git", strace: "strace", bwrap: "bubblewrap", openssl: "openssl", tmux: "tmux" };
+const PACKAGES = {
+  bash: "bash",
+  git: "git",
+  strace: "strace",
+  bwrap: "bubblewrap",
+  openssl: "openssl",
+  tmux: "tmux",
+  "redis-server": "redis-server",
+};
 const FOR_CHECKS = { shellcheck: "shellcheck" };
 const canInstall = process.platform === "linux" && process.getuid() === 0 && has("apt-get");
 
@@ -14,7 +22,9 @@ function provide(wanted) {
   const packages = missing.map((name) => wanted[name]).join(" ");
   console.log(`installing ${packages}`);
   const run = ["-c", `apt-get update -qq && apt-get install -y -qq ${packages}`];
-  const installed = spawnSync("sh", run, { stdio: "inherit" }).status === 0;
+  // Tests start servers of their own: packages that would start one on its usual port are told not to.
+  const env = { ...process.env, RUNLEVEL: "1" };
+  const installed = spawnSync("sh", run, { stdio: "inherit", env }).status === 0;
   return { missing: missing.filter((name) => !has(name)), installed };
 }
 

@@ -13,10 +13,11 @@ export { type ErrorCode, HoldfastError, isHoldfastError } from "./ledger/error.t
 export type { Codec, EventDef, EventDefs, EventSchema, Fact } from "./ledger/events.ts";
 export type { Fold, Slice, State } from "./ledger/fold.ts";
 export { inspectHolder, type ProcessState, thisHolder } from "./ledger/holder.ts";
-export { createLeases, type LeaseRow, type LeaseRows } from "./ledger/leases.ts";
+export { createLeases, type LeaseRow, type LeaseRows, type LeaseSettings } from "./ledger/leases.ts";
 export type { Ledger } from "./ledger/ledger.ts";
+export { openStore } from "./ledger/open-store.ts";
 export { possibleReferences } from "./ledger/references.ts";
-export { openSqliteStore, type SqliteStoreOptions } from "./ledger/sqlite/index.ts";
+export { openSqliteStore } from "./ledger/sqlite/index.ts";
 export type {
   AppendOptions,
   Base,
@@ -35,12 +36,14 @@ export type {
   Seq,
   Snapshots,
   Store,
+  StoreDurability,
   StoredEvent,
   VerifyReport,
   Wake,
   WakeInput,
   Write,
 } from "./ledger/store.ts";
+export type { StoreOptions } from "./ledger/store-options.ts";
 export type { AgentHandle } from "./loop/agent.ts";
 export type { Carried, Carrying } from "./loop/carry.ts";
 export type { TurnEndReason } from "./loop/events.ts";

@@ -1,10 +1,9 @@
 // `holdfast completion contexts|ids`: what the scripts offer as ids. Makes nothing, says nothing else: it runs while somebody types.
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { listContexts } from "../contexts/listing.ts";
 import { listProjects } from "../contexts/project/links.ts";
 import { oneLine } from "../front/presentation/printable.ts";
-import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import { openStore } from "../ledger/open-store.ts";
 import type { Store } from "../ledger/store.ts";
 import type { CompletedId } from "./completion-entries.ts";
 import type { PlaceFlags } from "./flags.ts";
@@ -67,9 +66,8 @@ const OFFERED: Record<CompletedId, (here: Here) => Promise<Offered[]>> = {
 /** Contract: whatever is wrong, nothing is said and nothing is offered. */
 export async function offerIds(kind: CompletedId, flags: PlaceFlags, context = ""): Promise<number> {
   const here = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) }).find((one) => one.here);
-  const file = here && join(here.stateDir, "ledger.db");
-  if (!file || !existsSync(file)) return 0;
-  const store = await openSqliteStore(file, { readOnly: true });
+  if (!here?.ledgers) return 0;
+  const store = await openStore(here.ledgers, { readOnly: true });
   try {
     const { stateDir } = here;
     const all = await OFFERED[kind]({ store, root: flags.cwd, stateDir, flags, context }).catch(() => []);

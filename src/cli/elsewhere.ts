@@ -1,10 +1,8 @@
 // Looking in the other projects for an id that is not of this one: whoever types it is only in the wrong folder. Reads, and changes nothing.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type ContextInfo, listContexts } from "../contexts/listing.ts";
 import { listProjects } from "../contexts/project/links.ts";
 import { shellWord } from "../front/presentation/command-line.ts";
-import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import { openStore, type StorePlace } from "../ledger/open-store.ts";
 import type { Store } from "../ledger/store.ts";
 import type { PlaceFlags } from "./flags.ts";
 import { idsMeant } from "./ids.ts";
@@ -23,21 +21,20 @@ export async function inOthers(
   flags: PlaceFlags,
   look: (store: Store, folder: string) => Promise<string | undefined>,
 ): Promise<string | undefined> {
-  for (const { here, stateDir, folders } of listProjects({
+  for (const { here, ledgers, folders } of listProjects({
     cwd: flags.cwd,
     ...(flags.state && { state: flags.state }),
   })) {
-    const file = join(stateDir, "ledger.db");
     const folder = folders.find(({ there }) => there)?.path;
-    if (here || folder === undefined || !existsSync(file)) continue;
-    const found = await lookIn(file, (store) => look(store, folder)).catch(() => undefined);
+    if (here || folder === undefined || !ledgers) continue;
+    const found = await lookIn(ledgers, (store) => look(store, folder)).catch(() => undefined);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-async function lookIn<T>(file: string, look: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore(file, { readOnly: true });
+async function lookIn<T>(ledgers: StorePlace, look: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(ledgers, { readOnly: true });
   try {
     return await look(store);
   } finally {

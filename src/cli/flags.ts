@@ -21,7 +21,7 @@ export const EVERY = {
 /** Which project, and where its state lies. */
 export const PLACE = {
   cwd,
-  state: text("DIR|sqlite:FILE", "instead of $XDG_STATE_HOME/holdfast"),
+  state: text("DIR|sqlite:FILE|redis://…", "instead of $XDG_STATE_HOME/holdfast (or $HOLDFAST_STATE)"),
   ...EVERY,
 };
 export type PlaceFlags = Pick<Values<typeof PLACE>, "cwd" | "state">;

@@ -6,7 +6,7 @@ import { sweepExpired } from "../contexts/sweep.ts";
 import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
-import { openSqliteStore } from "../ledger/sqlite/index.ts";
+import { openStore } from "../ledger/open-store.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { modelSpec } from "../models/model-spec.ts";
@@ -42,7 +42,7 @@ export async function openState(flags: Opening): Promise<OpenState> {
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
-  const store = await openSqliteStore(project.ledgerFile, { beforeClose });
+  const store = await openStore(project.ledgers, { beforeClose });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {

@@ -1,7 +1,8 @@
 // What the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
 import { dirname, isAbsolute, join } from "node:path";
-import { type Project, stateHome } from "../contexts/project.ts";
+import { openHome, type Project, stateHome } from "../contexts/project.ts";
 import { messageOf } from "../ledger/error.ts";
+import type { StorePlace } from "../ledger/open-store.ts";
 import { own } from "../ledger/own.ts";
 import type { SandboxOptions } from "../mechanisms/jobs/sandbox.ts";
 import { probeSandbox, type SandboxState } from "../mechanisms/jobs/sandbox-state.ts";
@@ -98,13 +99,16 @@ function sandboxOf(
     home,
     dir: join(project.stateDir, "private"),
     state: project.stateDir,
-    hidden: [root, stateHome(), ...["", "-wal", "-shm"].map((end) => project.ledgerFile + end)],
+    hidden: [root, stateHome(), ...filesOf(project.ledgers)],
     xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
     readable: sandbox.readable,
     writable: [...sandbox.writable, ...permissions.additionalDirectories],
     network: sandbox.network === "on",
   };
 }
+
+const filesOf = (ledgers: StorePlace): string[] =>
+  "file" in ledgers ? ["", "-wal", "-shm"].map((end) => ledgers.file + end) : [];
 
 /** The settings of the project alone, for what they say about trust. */
 export const trustNow = (flags: PolicyFlags, project: Pick<Project, "root" | "stateDir">): Promise<LoadedSettings> =>
@@ -115,7 +119,7 @@ export const trustOf = (flags: PlaceFlags, project: Pick<Project, "stateDir">): 
 
 /** Beside the projects: what holds for all of them. */
 const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
-  flags.state?.startsWith("sqlite:") ? project.stateDir : dirname(dirname(project.stateDir));
+  openHome(flags).file === undefined ? dirname(dirname(project.stateDir)) : project.stateDir;
 
 function checkRule(text: string): string | undefined {
   try {

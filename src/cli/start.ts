@@ -1,12 +1,10 @@
 // Going on as a context was started: what is remembered, what of it is taken up, what is said about the rest. Memory never widens.
 
 import { createHash } from "node:crypto";
-import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { isPermissionMode, type PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ContextInfo } from "../contexts/listing.ts";
-import type { Project } from "../contexts/project.ts";
 import { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "../contexts/start.ts";
 import { resumeLine, shellWord } from "../front/presentation/command-line.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
@@ -59,7 +57,7 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
       const start = withModels(whole, (spec) => modelFrom(root, spec));
       const isKnown = taken && Object.keys(taken.left).length === 0 && sameJson(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
-      return (id) => startedEvent(start, { ...placeOf(state.project), ledger: id, trust: trustHash(settings) });
+      return (id) => startedEvent(start, { ...placeOf(state), ledger: id, trust: trustHash(settings) });
     },
   };
 }
@@ -179,7 +177,7 @@ async function takenUpOf(
   { flags, state, context }: { flags: Given; state: OpenState; context: string },
 ): Promise<TakenStart> {
   const escalation = escalationIn(start);
-  const now = { ...placeOf(state.project), ledger: context };
+  const now = { ...placeOf(state), ledger: context };
   const strange = imported ? "it came in with an import" : foreignTo(given, now);
   if (strange) {
     const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig, contextWindow } = start;
@@ -236,19 +234,13 @@ function foreignTo(given: Place, now: Place): string | undefined {
 }
 
 /** Where and as whom this process works. */
-function placeOf(project: Project): Omit<Place, "ledger"> {
+function placeOf({ project, store }: Pick<OpenState, "project" | "store">): Omit<Place, "ledger"> {
   return {
     project: project.id,
-    store: storeIdentity(project.ledgerFile),
+    store: store.identity,
     user: String(process.getuid?.() ?? os.userInfo().username),
     machine: thisHolder(false).machine.replace(/#.*$/s, ""),
   };
-}
-
-/** The file itself: one that was put back from a backup, or copied, is another. */
-function storeIdentity(file: string): string {
-  const { ino, birthtimeMs } = fs.statSync(file);
-  return `${ino}:${Math.round(birthtimeMs)}`;
 }
 
 /** Of what the repository may execute or allow, and whether the user trusts it: another content, another hash. */

@@ -68,7 +68,7 @@ export async function openContexts(
 ): Promise<Contexts> {
   checkPlace(where);
   checkHandle(defaults, "openContexts");
-  const store = "store" in where ? where.store : await openStore(where);
+  const store = "store" in where ? where.store : await storeOf(where);
   /** Folds of the contexts that were used last, the latest at the end. */
   const ledgers = new Map<string, Promise<ContextLedger>>();
   // What this program has in its hands is not taken from it.
@@ -179,11 +179,11 @@ export async function openContexts(
   };
 }
 
-async function openStore(where: { file: string } | { cwd?: string; state?: string }): Promise<Store> {
-  const { openSqliteStore } = await import("../ledger/sqlite/index.ts");
-  if ("file" in where) return openSqliteStore(where.file);
+async function storeOf(where: { file: string } | { cwd?: string; state?: string }): Promise<Store> {
+  const { openStore } = await import("../ledger/open-store.ts");
+  if ("file" in where) return openStore(where);
   const project = openProject({ cwd: where.cwd ?? process.cwd(), ...(where.state && { state: where.state }) });
-  const store = await openSqliteStore(project.ledgerFile);
+  const store = await openStore(project.ledgers);
   try {
     await settleMovedRoots(store, project);
   } catch (error) {

@@ -6,6 +6,8 @@ import path from "node:path";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { makeDir } from "../ledger/make-dir.ts";
+import type { StorePlace } from "../ledger/open-store.ts";
+import { isServer, projectIn } from "../ledger/server-address.ts";
 import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
 import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
 import {
@@ -19,6 +21,7 @@ import {
   readOrigin,
   readRecordText,
   removePlace,
+  servedName,
   shortHash,
   writeFolderRecord,
   writeOrigin,
@@ -35,8 +38,8 @@ export interface Project {
   top: string;
   /** Folder of this project's state: ledger, jobs. */
   stateDir: string;
-  /** The SQLite file that holds its ledgers. */
-  ledgerFile: string;
+  /** Where its ledgers are. */
+  ledgers: StorePlace;
   /** What changed since the folder was last seen, for a person; it is said once. */
   news?: string;
   /** Paths where this folder was and is no longer: what is recorded there is at `top` now. */
@@ -65,11 +68,18 @@ export function stateHome(env: NodeJS.ProcessEnv = process.env): string {
   return path.join(env.XDG_STATE_HOME || path.join(env.HOME || os.homedir(), ".local", "state"), "holdfast");
 }
 
-/** Contract: `file` only for `sqlite:FILE`. */
-export function openHome({ state = "", env }: Pick<ProjectOptions, "state" | "env">): { home: string; file?: string } {
-  const wanted = state === "" ? stateHome(env) : state;
-  if (/^rediss?:/.test(wanted))
-    throw new HoldfastError("invalid", "--state redis://… is not there yet: use a directory or sqlite:FILE");
+interface Home {
+  home: string;
+  /** Only for `sqlite:FILE`. */
+  file?: string;
+  /** The address of the server that keeps the ledgers; what is of this machine alone stays in `home`. */
+  server?: string | undefined;
+}
+
+/** `$HOLDFAST_STATE` stands for `state` where none is given: an address with a password stays out of the list of processes. */
+export function openHome({ state, env = process.env }: Pick<ProjectOptions, "state" | "env">): Home {
+  const wanted = state || env.HOLDFAST_STATE || stateHome(env);
+  if (isServer(wanted)) return { home: stateHome(env), server: wanted };
   const at = path.resolve(wanted.replace(/^(sqlite|file):(\/\/)?/, ""));
   return wanted.startsWith("sqlite:") ? { home: path.dirname(at), file: at } : { home: at };
 }
@@ -86,8 +96,27 @@ export function openProject(opts: ProjectOptions): Project {
 }
 
 export function findProject(opts: ProjectOptions): Project | Unclear {
-  const { home, file } = openHome(opts);
+  const { home, file, server } = openHome(opts);
   if (file !== undefined) return projectOfFile(home, file, openDirectory(opts.cwd).real);
+  const found = findInHome(home, opts);
+  return "kind" in found ? found : withLedgers(found, { home, server });
+}
+
+/** Where the state is, and the server that keeps the ledgers; without one they lie in the project's folder. */
+type Places = Pick<Home, "home" | "server">;
+
+export const withLedgers = (project: Project, places: Places): Project => ({
+  ...project,
+  ledgers: ledgersOf(project, places),
+});
+
+export function ledgersOf(project: Pick<Project, "id" | "stateDir">, { home, server }: Places): StorePlace {
+  if (server === undefined) return { file: path.join(project.stateDir, "ledger.db") };
+  const name = servedName(home, project); // also when another is given: there is something to reach
+  return { server, project: projectIn(server) ?? name };
+}
+
+function findInHome(home: string, opts: ProjectOptions): Project | Unclear {
   const here = lookHere(opts.cwd);
   const match = matchHere(home, here);
   if (match.kind === "unclear") {
@@ -166,7 +195,7 @@ export function projectAt(home: string, here: Here, place: FolderRecord, news: s
     root: here.cwd,
     top,
     stateDir,
-    ledgerFile: path.join(stateDir, "ledger.db"),
+    ledgers: ledgersOf({ id: place.id, stateDir }, { home }),
     formerly: others.filter((one) => !alsoAt.includes(one)),
     alsoAt,
     place: { home, self: place.self },
@@ -175,10 +204,10 @@ export function projectAt(home: string, here: Here, place: FolderRecord, news: s
 }
 
 /** Nothing is looked up: the file is what was named. */
-function projectOfFile(stateDir: string, ledgerFile: string, root: string): Project {
+function projectOfFile(stateDir: string, ledgers: string, root: string): Project {
   const file = path.join(stateDir, "project.json");
   const known = parseObject(readRecordText(file))?.id;
   const id = typeof known === "string" ? known : randomUUID();
   if (id !== known) writeWhole(stateDir, file, { id, path: root });
-  return { id, root, top: root, stateDir, ledgerFile, formerly: [], alsoAt: [] };
+  return { id, root, top: root, stateDir, ledgers: { file: ledgers }, formerly: [], alsoAt: [] };
 }

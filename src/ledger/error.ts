@@ -12,7 +12,7 @@ export type ErrorCode =
   | "upgrade" // written by a newer Holdfast
   | "mechanism" // written with a mechanism that this program does not have
   | "busy" // the store stayed locked too long
-  | "unreachable" // a server does not answer, or it is not known whether it recorded what it was told
+  | "unreachable" // the store's server did not answer in time: what was asked of it may have been recorded or not
   | "disk" // full disk or input/output error
   | "closed" // used after it was closed
   | "invalid" // bad input

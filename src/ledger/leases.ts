@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "./crash-point.ts";
 import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "./holder.ts";
-import type { Fence, HeldBy, Holder, Lease, Leases } from "./store.ts";
+import type { LeaseDeadline } from "./networked/lease-deadline.ts";
+import type { Fence, HeldBy, Holder, Lease, Leases, Store } from "./store.ts";
 
 const POLL_MS = 50;
 const DEATH_MS = 1_000;
@@ -34,11 +35,22 @@ type Standing = { free: true; from?: Holder } | { free: false; held: HeldBy; apa
 export interface JudgedLeases extends Leases {
   /** Who holds that row, if anyone who may still write: for a store that asks inside a transaction of its own. */
   heldBy(row: LeaseRow | undefined): HeldBy | undefined;
+  /** How long a lease that was taken here may be relied on without another word of the store; undefined: no such lease, or no such limit. */
+  leftMs(fence: Fence): number | undefined;
 }
 
-export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leaseMs: number }): JudgedLeases {
+export interface LeaseSettings {
+  interactive: boolean;
+  leaseMs: number;
+  /** Of a store that other machines reach: there a holder also stops by its own clock (`createLeaseDeadline`). */
+  deadline?: (leaseMs: number) => LeaseDeadline;
+}
+
+export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases {
   const { leaseMs } = opts;
-  const standing = createJudge(leaseMs);
+  const standing = createJudge(leaseMs, opts.deadline ? "network" : "machine");
+  /** By token. */
+  const deadlines = new Map<string, LeaseDeadline>();
 
   function heldBy(row: LeaseRow | undefined): HeldBy | undefined {
     const now = standing(row);
@@ -53,6 +65,7 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
   ): Promise<Lease | undefined> {
     const fence = { name, term: (judged?.term ?? 0) + 1, token: randomBytes(16).toString("hex") };
     const holder = thisHolder(opts.interactive);
+    const deadline = opts.deadline?.(leaseMs); // counted from now: before it is asked for
     const taken = await rows.change(name, (row) => {
       if (row?.term !== judged?.term || row?.token !== judged?.token || row?.renewals !== judged?.renewals)
         return undefined;
@@ -60,7 +73,9 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     });
     if (!taken) return undefined;
     crashPoint("lease.taken");
-    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(rows, fence, leaseMs) };
+    if (deadline) deadlines.set(fence.token, deadline);
+    const forget = () => void deadlines.delete(fence.token);
+    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(rows, fence, { leaseMs, deadline, forget }) };
   }
 
   return {
@@ -89,11 +104,12 @@ export function createLeases(rows: LeaseRows, opts: { interactive: boolean; leas
     },
     inspect: async (name) => heldBy(await rows.read(name)),
     heldBy,
+    leftMs: ({ token }) => deadlines.get(token)?.leftMs(),
   };
 }
 
 /** What the row and the process table say, and of a holder on another clock whether it was seen to live. */
-function createJudge(leaseMs: number): (row: LeaseRow | undefined) => Standing {
+function createJudge(leaseMs: number, reach: Store["reach"]): (row: LeaseRow | undefined) => Standing {
   /** Since when a holder on another clock was seen unchanged by ours. */
   const seen = new Map<string, { mark: string; since: number }>();
 
@@ -107,7 +123,9 @@ function createJudge(leaseMs: number): (row: LeaseRow | undefined) => Standing {
   return (row) => {
     if (!row?.holder) return { free: true };
     const { holder, term, token, name } = row;
-    const where = whereIs(holder);
+    const sameClock = holder.boot === thisHolder(false).boot;
+    // Copies of a machine share its name: of another boot only a store of this machine's own knows that it is over.
+    const where = reach === "network" && !sameClock ? "apart" : whereIs(holder);
     if (where === "gone") return { free: true, from: holder };
     const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
       free: false,
@@ -120,7 +138,6 @@ function createJudge(leaseMs: number): (row: LeaseRow | undefined) => Standing {
       return held({ expiresInMs: row.expiresAt - monotonicMs(), alive: true, stopped: state.stopped });
     }
     // The same boot has the same monotonic clock, even in another pid namespace.
-    const sameClock = holder.boot === thisHolder(false).boot;
     const expiresInMs = sameClock
       ? row.expiresAt - monotonicMs()
       : leaseMs - unchangedMs(name, `${term}.${token}.${row.renewals}`);
@@ -128,28 +145,57 @@ function createJudge(leaseMs: number): (row: LeaseRow | undefined) => Standing {
   };
 }
 
+interface Owning {
+  leaseMs: number;
+  deadline: LeaseDeadline | undefined;
+  /** It is not ours any more. */
+  forget(): void;
+}
+
 /** What its holder can do with a lease. */
 function owned(
   rows: LeaseRows,
   { name, term, token }: Fence,
-  leaseMs: number,
+  { leaseMs, deadline, forget }: Owning,
 ): Pick<Lease, "renew" | "keep" | "release"> {
   const change = (next: (row: LeaseRow) => LeaseRow) =>
     rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
-  const renew = () => change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
+  const renew = async () => {
+    const heard = deadline?.sending(); // counted from now: the answer may be long under way
+    const held = await change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
+    if (held) heard?.();
+    else forget();
+    return held;
+  };
   return {
     renew,
     keep(lost) {
+      let isRenewing = false;
       const renewing = setInterval(async () => {
-        if (await renew().catch(() => true)) return; // a busy store is not a lost lease; fencing decides
-        clearInterval(renewing);
-        lost();
+        if (isRenewing) return;
+        isRenewing = true;
+        const held = await renew().catch(() => true); // a busy store is not a lost lease; fencing decides, or the deadline
+        isRenewing = false;
+        if (!held) end();
       }, leaseMs / 3);
+      const stopWatching = deadline?.watch(() => end());
       renewing.unref();
-      return () => clearInterval(renewing);
+      let isOver = false;
+      const stop = () => {
+        isOver = true;
+        clearInterval(renewing);
+        stopWatching?.();
+      };
+      const end = () => {
+        if (isOver) return;
+        stop();
+        lost();
+      };
+      return stop;
     },
     async release() {
       await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
+      forget();
     },
   };
 }

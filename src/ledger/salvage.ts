@@ -1,9 +1,10 @@
 // Salvage: what a damaged database file still proves. Every row verifies itself; SQLite is not asked.
+
+import { type BlobPart, joinParts } from "./blob-parts.ts";
 import { type Row, sameBytes } from "./checksum.ts";
 import { type Cell, columns, findCells, type Shape } from "./salvage-cells.ts";
 import { chain, type Evidence, ledgerNameOf, type SalvagedLedger } from "./salvage-chain.ts";
 import { openPages, type PagePlace, type Pages } from "./salvage-pages.ts";
-import { type BlobPart, joinParts } from "./sqlite/blobs.ts";
 import type { Copied } from "./sqlite/copy-lines.ts";
 import { type LedgerRow, ledgerSum } from "./sqlite/rows.ts";
 import { KEY_SPAN, PAGE_SIZE } from "./sqlite/schema.ts";

@@ -115,7 +115,10 @@ export interface Lease extends Readonly<Fence> {
   readonly takenFrom?: Holder;
   /** Contract: false when the lease was lost; the holder must stop at once. */
   renew(): Promise<boolean>;
-  /** Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. */
+  /**
+   * Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. Where other
+   * machines reach the store it is also called when no renewal was heard of in time: another may have taken it by then.
+   */
   keep(lost: () => void): () => void;
   release(): Promise<void>;
 }
@@ -196,8 +199,28 @@ export interface ReadOnly {
   message: string;
 }
 
+/** What a store promises of what it has acknowledged. */
+export interface StoreDurability {
+  /**
+   * It survives a power cut; it survives the loss of the server, because others confirmed it first; the last second of it may be lost
+   * with the power; a failover or a restart may lose it.
+   */
+  class: "power-safe" | "replica-confirmed" | "up-to-a-second" | "failover-may-lose";
+  /** One sentence for people. Contract: where something may be lost it names the setting that causes it. */
+  says: string;
+}
+
 export interface Store {
+  /** Contract: it holds no password. */
   readonly url: string;
+  /** Which store it is. Contract: one that was copied, or put back from a backup, is another. */
+  readonly identity: string;
+  readonly durability: StoreDurability;
+  /**
+   * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
+   * whatever waits for an answer ends with `unreachable`.
+   */
+  readonly reach: "machine" | "network";
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;
   /**

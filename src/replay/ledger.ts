@@ -37,6 +37,9 @@ export function ledgerOf({ name, state, append, blob, watchAll }: PlayedLedger):
 
 const storeOf = ({ blob, watchAll }: Pick<Store, "blob" | "watchAll">): Store => ({
   url: "replay:",
+  identity: "replay:",
+  durability: { class: "power-safe", says: "a replay writes nothing" },
+  reach: "machine",
   readOnly: { code: "refused", message: "a replay writes nothing" },
   append: refuse,
   read: refuse,

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/index.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import { approvalsSlice, isSameQuestion } from "../../src/mechanisms/approvals/events.ts";
 import { keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
 import { runCli, startCli } from "../cli/cli.ts";
@@ -107,9 +107,7 @@ test("an answer of an older version, which does not say for which tree, is asked
     cwd,
     reason: asked.reason,
   };
-  const store = await openSqliteStore(
-    openProject({ cwd, env: { HOME: opts.state, XDG_STATE_HOME: opts.state } }).ledgerFile,
-  );
+  const store = await openStore(openProject({ cwd, env: { HOME: opts.state, XDG_STATE_HOME: opts.state } }).ledgers);
   try {
     await store.append([
       {

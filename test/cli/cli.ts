@@ -46,8 +46,14 @@ export function startInTerminal(args: string[], opts: CliOptions): RunningCli {
 
 export const startProgram = start;
 
+/** What says where state is kept: in a folder of the test, its ledgers on the server that the whole run was given ($HOLDFAST_STATE). */
+export function stateEnv({ state }: Pick<CliOptions, "state">): Record<string, string> {
+  const { HOLDFAST_STATE } = process.env;
+  return { HOME: state, XDG_STATE_HOME: state, ...(HOLDFAST_STATE && { HOLDFAST_STATE }) };
+}
+
 function start(program: string, args: string[], opts: CliOptions): RunningCli {
-  const env = { PATH: process.env.PATH, HOME: opts.state, XDG_STATE_HOME: opts.state, ...opts.env };
+  const env = { PATH: process.env.PATH, ...stateEnv(opts), ...opts.env };
   const child = spawn(program, args, { cwd: opts.cwd, env, stdio: ["pipe", "pipe", "pipe"] });
   if (!opts.keepStdin) child.stdin!.end(opts.stdin);
   let stdout = "";

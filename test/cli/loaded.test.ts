@@ -26,11 +26,11 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 190],
-  ["contexts ls", 181],
-  ["agents ls", 179],
-  ["permissions check git-status", 229],
-  ["-p hello --model rehearsal", 410], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["tasks ls", 194],
+  ["contexts ls", 185],
+  ["agents ls", 183],
+  ["permissions check git-status", 233],
+  ["-p hello --model rehearsal", 414], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);

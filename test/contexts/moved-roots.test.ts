@@ -15,7 +15,7 @@ test("of several processes that find a folder at another path one records it, fo
   const [store] = stores;
   const contexts = await openContexts({ store: store!, cwd: dir });
   const ids = await Promise.all(["one", "two"].map(async (task) => (await contexts.create({ task, root: dir })).id));
-  const place = { formerly: [dir], top: "/after", stateDir: dir, root: "/after", id: "p", ledgerFile: file };
+  const place = { formerly: [dir], top: "/after", stateDir: dir, root: "/after", id: "p", ledgers: { file } };
   const project: Project = { ...place, alsoAt: [] };
   await Promise.all(stores.map((one) => settleMovedRoots(one, project)));
   for (const id of ids) {

@@ -18,7 +18,7 @@ import { matchHere } from "../../src/contexts/project/match.ts";
 import { type FolderRecord, writePlace } from "../../src/contexts/project/places.ts";
 import { mechanismsOf } from "../../src/harness.ts";
 import { openLedger } from "../../src/ledger/ledger.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import { contextState } from "../../src/loop/agent.ts";
 import { readers } from "../../src/loop/host.ts";
 import { tempDir } from "../house.ts";
@@ -35,6 +35,11 @@ afterEach(() => {
   fs.rmSync(state, { recursive: true, force: true });
 });
 
+/** Where its ledgers are. */
+function fileOf({ ledgers }: Project): string {
+  return "file" in ledgers ? ledgers.file : expect.fail("it is no file");
+}
+
 const at = (...names: string[]) => path.join(world, ...names);
 const open = (folder: string): Project => openProject({ cwd: at(folder), state });
 const folder = (name: string): string => fs.mkdirSync(at(name), { recursive: true }) ?? at(name);
@@ -47,7 +52,7 @@ const repository = (name: string) => {
 };
 /** As if there had been work in it. */
 const used = (project: Project): Project => {
-  fs.writeFileSync(project.ledgerFile, "");
+  fs.writeFileSync(fileOf(project), "");
   return project;
 };
 
@@ -214,8 +219,7 @@ describe("a moved folder", () => {
     const ids: string[] = [];
     for (const task of ["one", "two"]) ids.push((await contexts.create({ task, root: at("p") })).id);
     await contexts.close();
-    const { ledgerFile } = open("p");
-    const db = new DatabaseSync(ledgerFile);
+    const db = new DatabaseSync(fileOf(open("p")));
     db.exec(`DELETE FROM events WHERE key = (SELECT (n << 32) + head FROM ledgers WHERE name = '${ids[0]}')`);
     db.close();
     fs.renameSync(at("p"), at("q"));
@@ -226,11 +230,11 @@ describe("a moved folder", () => {
 
   it("is followed by the worktrees that lie in the state directory", async () => {
     repository("p");
-    const { stateDir, ledgerFile } = open("p");
+    const { stateDir, ledgers } = open("p");
     const tree = path.join(stateDir, "worktrees/one");
     git("p", "worktree", "add", "-q", tree);
     fs.renameSync(at("p"), at("q"));
-    const store = await openSqliteStore(ledgerFile);
+    const store = await openStore(ledgers);
     await settleMovedRoots(store, open("q"));
     await store.close();
     expect(execFileSync("git", ["rev-parse", "--git-common-dir"], { cwd: tree, encoding: "utf8" }).trim()).toBe(

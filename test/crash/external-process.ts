@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { openProject } from "../../src/contexts/index.ts";
 import { createHarness } from "../../src/harness.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import { defineTool } from "../../src/loop/seams.ts";
 import { openModel } from "../../src/models/open-model.ts";
 import { harmlessHooks, sandboxFor } from "../environment.ts";
@@ -15,7 +15,7 @@ const { values, positionals } = parseArgs({
   options: { p: { type: "boolean", short: "p" }, r: { type: "string", short: "r" } },
 });
 const project = openProject({ cwd: process.cwd(), env: process.env });
-const store = await openSqliteStore(project.ledgerFile);
+const store = await openStore(project.ledgers);
 const harness = createHarness({
   model: await openModel("openai-compatible/mock", { env: process.env }),
   store,

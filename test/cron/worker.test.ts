@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
-import { runCli, startCli } from "../cli/cli.ts";
+import { runCli, startCli, stateEnv } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { scratch } from "../turn.ts";
 
@@ -14,8 +14,8 @@ async function setUp() {
   onTestFinished(() => server.close());
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished), env };
-  const { ledgerFile } = openProject({ cwd: opts.cwd, state: `${opts.state}/holdfast` });
-  const store = await openSqliteStore(ledgerFile);
+  const { ledgers } = openProject({ cwd: opts.cwd, env: stateEnv(opts) });
+  const store = await openStore(ledgers);
   onTestFinished(() => store.close());
   const events = async (context: string) => {
     const all: StoredEvent[] = [];

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { joinParts, packBlob } from "../../src/ledger/blob-parts.ts";
 import { blobHash } from "../../src/ledger/checksum.ts";
-import { joinParts, packBlob } from "../../src/ledger/sqlite/blobs.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-blobs-"));

@@ -141,6 +141,9 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
 
   const store: Store = {
     url: "memory:",
+    identity: "memory:",
+    durability: { class: "failover-may-lose", says: "it is kept in memory, and gone with the process" },
+    reach: "machine",
     async append(writes, appendOpts = {}) {
       const old = recorded(writes);
       if (old) return old;

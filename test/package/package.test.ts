@@ -89,7 +89,7 @@ const PORTS = {
   holdfast: `AgentHandle AgentView Answer AppendOptions ApprovalsOptions Asked CallPart Catalogue CatalogueOptions Content Decision Delta EventDefs EventInput
     EventSchema Fact<EventDefs> Finish Fold Gate GateCall Grants HeldBy HookConfig Host Hosting Input Item Lease Leases Ledger Limits MechanismSlice ModelCall
     ModelErrorKind NewAgent NewContext Note OpenModelOptions Outstanding PermissionOptions Policy Progress ReplyPart RuleText SandboxOptions Slice
-    SqliteStoreOptions State Taken TakeOptions Timelines<0> ToolRun ToolSpec TurnEndReason Verdict ViewOptions Write`,
+    State StoreOptions Taken TakeOptions Timelines<0> ToolRun ToolSpec TurnEndReason Verdict ViewOptions Write`,
   "holdfast/contexts": "Checkpoints ForkOrigin ImportOptions SharedData",
   "holdfast/hub": "HubOptions Include PhaseRecord TemplateKind Until Variable",
   "holdfast/testing": "Framework OpenOptions ProviderName StoreUnderTest",

@@ -4,9 +4,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
-import { runCli } from "../cli/cli.ts";
+import { runCli, stateEnv } from "../cli/cli.ts";
 import { scratch } from "../turn.ts";
 
 export async function openScenario(files: Record<string, string>) {
@@ -22,8 +22,8 @@ export async function openScenario(files: Record<string, string>) {
   git("init", "-q");
   git("add", ".");
   git("commit", "-qm", "first");
-  const project = openProject({ cwd: opts.cwd, state: path.join(opts.state, "holdfast") });
-  const store = await openSqliteStore(project.ledgerFile);
+  const project = openProject({ cwd: opts.cwd, env: stateEnv(opts) });
+  const store = await openStore(project.ledgers);
   onTestFinished(() => store.close());
   const run = (args: string[], env: Record<string, string> = {}) => runCli(args, { ...opts, env });
   return {

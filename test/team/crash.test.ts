@@ -4,11 +4,11 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server.ts";
 import type { ScriptRound } from "../../src/testing/model-server-script.ts";
-import { type RunningCli, runCli, startCli } from "../cli/cli.ts";
+import { type RunningCli, runCli, startCli, stateEnv } from "../cli/cli.ts";
 import { KEYS } from "../environment.ts";
 import { tempDir } from "../house.ts";
 import { call, type Seen, seenIn } from "./world.ts";
@@ -88,12 +88,12 @@ async function openWorld(): Promise<World> {
   const cwd = tempDir("project");
   const state = tempDir("state");
   const server = await startModelServer({ script: (request) => play(seenIn(request)) });
-  const { ledgerFile } = openProject({ cwd, state: path.join(state, "holdfast") });
+  const { ledgers } = openProject({ cwd, env: stateEnv({ state }) });
   const world = {
     cwd,
     state,
     server,
-    store: await openSqliteStore(ledgerFile),
+    store: await openStore(ledgers),
     env: { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY },
   };
   worlds.push(world);

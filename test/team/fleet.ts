@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { openProject } from "../../src/contexts/project.ts";
 import { createHarness } from "../../src/harness.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import { openModel } from "../../src/models/open-model.ts";
@@ -42,7 +42,7 @@ export async function openFleet(opts: FleetOptions): Promise<Fleet> {
   const env = { OPENAI_BASE_URL: server.openaiUrl, OPENAI_API_KEY: KEYS.OPENAI_API_KEY };
   const model = await openModel("openai-compatible/mock", { env });
   const project = openProject({ cwd: root, state });
-  const store = await openSqliteStore(project.ledgerFile);
+  const store = await openStore(project.ledgers);
   const jobsDir = path.join(project.stateDir, "jobs");
   const harness = createHarness({ model, store, root, jobsDir, team: { offer: true } });
   const run = await harness.run("begin");

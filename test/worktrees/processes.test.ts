@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import type { StoredEvent } from "../../src/ledger/store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import type { Script } from "../../src/testing/model-server-script.ts";
@@ -58,7 +58,7 @@ async function setUp(script: Script, files?: Record<string, string>) {
   const go = ["--stay", "--model", "openai-compatible/mock", "--permission-mode", "bypass"];
   const project = () => openProject({ cwd: root, env });
   const events = async (): Promise<StoredEvent[]> => {
-    const store = await openSqliteStore(project().ledgerFile);
+    const store = await openStore(project().ledgers);
     const all: StoredEvent[] = [];
     for await (const { ledger } of store.list({ prefix: "ctx_" }))
       for await (const e of store.read(ledger)) all.push(e);

@@ -1,12 +1,10 @@
 // `holdfast contexts ls --all`: the contexts of every project of this user. A store that cannot be read is a line, and the others are shown.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { type KnownProject, listProjects } from "../../contexts/project/links.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { openStore, type StorePlace } from "../../ledger/open-store.ts";
 import type { PlaceFlags } from "../flags.ts";
 
 export interface InProject extends ContextInfo {
@@ -17,11 +15,11 @@ export interface InProject extends ContextInfo {
 export async function contextsOfAll(flags: PlaceFlags): Promise<InProject[]> {
   const found: InProject[] = [];
   for (const known of listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) })) {
-    const file = join(known.stateDir, "ledger.db");
-    if (!existsSync(file)) continue;
+    if (!known.ledgers) continue;
     const project = { id: known.id, folder: known.folders[0]?.path ?? "" };
     try {
-      for (const info of await listIn(file, (why) => tell(known, why, flags))) found.push({ ...info, project });
+      for (const info of await listIn(known.ledgers, (why) => tell(known, why, flags)))
+        found.push({ ...info, project });
     } catch (error) {
       tell(known, messageOf(error), flags, isHoldfastError(error, "damaged"));
     }
@@ -29,8 +27,8 @@ export async function contextsOfAll(flags: PlaceFlags): Promise<InProject[]> {
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
 }
 
-async function listIn(file: string, say: (why: string) => void): Promise<ContextInfo[]> {
-  const store = await openSqliteStore(file, { readOnly: true });
+async function listIn(ledgers: StorePlace, say: (why: string) => void): Promise<ContextInfo[]> {
+  const store = await openStore(ledgers, { readOnly: true });
   try {
     if (store.readOnly?.code === "upgrade") say(store.readOnly.message);
     return await listContexts(store);

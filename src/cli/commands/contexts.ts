@@ -6,6 +6,7 @@ import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import type { Contexts } from "../../contexts/open.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { age, listing, oneLine, printable } from "../../front/presentation/printable.ts";
+import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { sameJson } from "../../ledger/same-json.ts";
 import { type Repair, repairSqliteStore } from "../../ledger/sqlite/repair.ts";
@@ -189,10 +190,15 @@ async function eventsOf(store: Store, info: ContextInfo, ledger: Ledger): Promis
 type Verify = Look & { repair: boolean };
 
 export const verify = (flags: Verify, given: string | undefined): Promise<number> =>
-  withState(flags, async ({ store, project: { root, ledgerFile }, jobsDir }) => {
+  withState(flags, async ({ store, project: { root, ledgers }, jobsDir }) => {
     if (flags.repair) {
       await store.close();
-      return reportRepair(flags, await repairSqliteStore(ledgerFile));
+      if (!("file" in ledgers))
+        throw new HoldfastError(
+          "invalid",
+          "--repair is for SQLite files; what a server has lost comes back from a backup: `holdfast backup restore`",
+        );
+      return reportRepair(flags, await repairSqliteStore(ledgers.file));
     }
     const id = given === undefined ? undefined : (await findContext(store, given, flags)).id;
     return verifyAll(store, flags, { id, root, jobsDir });

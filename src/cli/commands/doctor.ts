@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { openStore } from "../../ledger/open-store.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
@@ -58,7 +58,7 @@ function sqlite(): Diagnosis {
 async function state(flags: PlaceFlags): Promise<Diagnosis> {
   try {
     const project = await projectOf(flags);
-    const store = await openSqliteStore(project.ledgerFile);
+    const store = await openStore(project.ledgers);
     const damage = store.readOnly?.message;
     await store.close();
     const kind = networkFileSystem(project.stateDir);
@@ -70,7 +70,11 @@ async function state(flags: PlaceFlags): Promise<Diagnosis> {
         says: `${project.stateDir} is on ${kind}, where locks of other hosts are not seen`,
         do: "set XDG_STATE_HOME to a local disk",
       };
-    return { what: "state", ok: true, says: `${project.ledgerFile} (every append is synced to disk)` };
+    return {
+      what: "state",
+      ok: true,
+      says: `${"file" in project.ledgers ? project.ledgers.file : store.url} (every append is synced to disk)`,
+    };
   } catch (error) {
     return {
       what: "state",

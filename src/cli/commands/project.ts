@@ -2,7 +2,7 @@
 import { adoptProject, forgetProject, type KnownProject, listProjects } from "../../contexts/project/links.ts";
 import { settleMovedRoots } from "../../contexts/project/moved-roots.ts";
 import { printable } from "../../front/presentation/printable.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
+import { openStore } from "../../ledger/open-store.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 
 type Look = PlaceFlags & JsonToo;
@@ -26,7 +26,7 @@ export async function forget(flags: Look, which: string): Promise<number> {
 export async function adopt(flags: Look, which: string): Promise<number> {
   const { project: now, left } = adoptProject({ ...placeOf(flags), which });
   if (now.formerly.length > 0) {
-    const store = await openSqliteStore(now.ledgerFile);
+    const store = await openStore(now.ledgers);
     await settleMovedRoots(store, now).finally(() => store.close());
   }
   if (flags.json) print({ id: now.id, top: now.top, stateDir: now.stateDir, ...(left && { left }) });
@@ -44,7 +44,7 @@ export async function adopt(flags: Look, which: string): Promise<number> {
 
 function list(all: KnownProject[], flags: Look): number {
   if (flags.json) {
-    print(all);
+    print(all.map(({ ledgers: _, ...known }) => known)); // an address may hold a password
     return 0;
   }
   if (all.length === 0) process.stderr.write("No projects yet: one begins with the first work in a folder.\n");

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { openStore } from "../../ledger/open-store.ts";
 import { own } from "../../ledger/own.ts";
-import { openSqliteStore } from "../../ledger/sqlite/index.ts";
 import type { Store } from "../../ledger/store.ts";
 import { redactor } from "../../mechanisms/redaction/index.ts";
 import {
@@ -59,7 +59,7 @@ export async function exportAsTest(flags: PlaceFlags & JsonToo, id: string, file
 }
 
 async function reading<T>(flags: PlaceFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore((await projectOf(flags)).ledgerFile, { readOnly: true });
+  const store = await openStore((await projectOf(flags)).ledgers, { readOnly: true });
   try {
     return await work(store);
   } finally {

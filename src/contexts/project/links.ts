@@ -2,7 +2,17 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
-import { openHome, type Project, type ProjectOptions, projectAt, startProject } from "../project.ts";
+import type { StorePlace } from "../../ledger/open-store.ts";
+import { projectIn } from "../../ledger/server-address.ts";
+import {
+  ledgersOf,
+  openHome,
+  type Project,
+  type ProjectOptions,
+  projectAt,
+  startProject,
+  withLedgers,
+} from "../project.ts";
 import { type Here, idAt, isSameElsewhere, isSameThere, lookHere } from "./here.ts";
 import { everyPlace, matchHere } from "./match.ts";
 import {
@@ -25,6 +35,8 @@ export interface KnownProject {
   id: string;
   /** Where its state lies. */
   stateDir: string;
+  /** Where its ledgers are, if it has any: a server that was named with one project has only those. */
+  ledgers?: StorePlace;
   /** The folders it belongs to; `there`: the same folder still stands at that path. */
   folders: { path: string; there: boolean }[];
   /** No folder leads to it: forgotten, or left for another project. */
@@ -36,7 +48,7 @@ export interface KnownProject {
 }
 
 export function listProjects(opts: ProjectOptions): KnownProject[] {
-  const home = homeOf(opts);
+  const { home, server } = homeOf(opts);
   const match = matchHere(home, lookHere(opts.cwd));
   const current = match.kind === "known" ? match.place.project : undefined;
   const places = everyPlace(home);
@@ -49,10 +61,14 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
         paths.slice(0, 1).map((one) => ({ path: one, there: isSameThere(self, idAt(one) ?? "") })),
       );
       const before = origin ? folderOf(origin) : "";
+      const id = origin?.id ?? own[0]?.id ?? name;
+      const stateDir = projectDir(home, name);
+      const hasLedgers = holdsState(home, name) && (name === current || projectIn(server ?? "") === undefined);
       return [
         {
-          id: origin?.id ?? own[0]?.id ?? name,
-          stateDir: projectDir(home, name),
+          id,
+          stateDir,
+          ...(hasLedgers && { ledgers: ledgersOf({ id, stateDir }, { home, server }) }),
           folders: at.length > 0 || before === "" ? at : [{ path: before, there: !origin?.first && isDir(before) }],
           unlinked: isUnlinked(home, name),
           here: name === current,
@@ -81,14 +97,14 @@ export interface Adopted {
 
 /** This folder goes on with the state of `which` (an id, its beginning, or the path of its folder), or with none (`new`). */
 export function adoptProject(opts: ProjectOptions & { which: string }): Adopted {
-  const home = homeOf(opts);
+  const { home, server } = homeOf(opts);
   const found = lookHere(opts.cwd);
   const before = matchHere(home, found);
   const was =
     before.kind !== "none" && [found.topId, found.cwdId].includes(before.place.self) ? before.place : undefined;
   const here = was?.self === found.cwdId ? folderAlone(found) : found;
   if (opts.which === "new") {
-    const project = startProject(home, here, { anew: true });
+    const project = withLedgers(startProject(home, here, { anew: true }), { home, server });
     return { project, ...leave(home, was) };
   }
   const { id, stateDir } = chooseProject(opts, opts.which);
@@ -108,7 +124,7 @@ export function adoptProject(opts: ProjectOptions & { which: string }): Adopted 
       writePlace(home, { ...one, paths: one.paths.filter((at) => at !== here.top) });
   }
   const left = was?.project === name ? {} : leave(home, was);
-  return { project: projectAt(home, here, place, undefined), ...left };
+  return { project: withLedgers(projectAt(home, here, place, undefined), { home, server }), ...left };
 }
 
 /** A folder inside a repository that is a project by itself. */
@@ -145,7 +161,7 @@ function leave(home: string, was: FolderRecord | undefined): { left?: Adopted["l
 
 /** Forgets which folders it belongs to; what it holds stays where it is. */
 export function forgetProject(opts: ProjectOptions & { which: string }): KnownProject {
-  const home = homeOf(opts);
+  const { home } = homeOf(opts);
   const found = chooseProject(opts, opts.which);
   const name = path.basename(found.stateDir);
   for (const place of allPlaces(home)) if (place.project === name) removePlace(home, place);
@@ -169,8 +185,8 @@ function chooseProject(opts: ProjectOptions, which: string): KnownProject {
   );
 }
 
-function homeOf(opts: ProjectOptions): string {
-  const { home, file } = openHome(opts);
-  if (file === undefined) return home;
+function homeOf(opts: ProjectOptions): { home: string; server: string | undefined } {
+  const { home, file, server } = openHome(opts);
+  if (file === undefined) return { home, server };
   throw new HoldfastError("invalid", `--state sqlite:FILE names the very file, whatever the folder: leave it out here`);
 }

@@ -147,9 +147,25 @@ export function markUnlinked(home: string, name: string, unlinked: boolean): voi
   );
 }
 
+/** Its ledgers are on a server, under the name that stands in it. */
+const SERVED = "on-server.json";
+
+/** What a server calls the project: its id when it was first asked. The name stays, also when the id was lost and made anew. */
+export function servedName(home: string, { id, stateDir }: { id: string; stateDir: string }): string {
+  const file = path.join(stateDir, SERVED);
+  const name = parseObject(readRecordText(file))?.name;
+  if (typeof name === "string") return name;
+  try {
+    writeWhole(home, file, { name: id });
+  } catch {
+    // A state directory that can only be read.
+  }
+  return id;
+}
+
 /** Whether there is anything in it that somebody could reach. */
 export const holdsState = (home: string, name: string): boolean =>
-  fs.existsSync(path.join(projectDir(home, name), "ledger.db"));
+  ["ledger.db", SERVED].some((file) => fs.existsSync(path.join(projectDir(home, name), file)));
 
 /** Whole or not at all, whoever else writes. */
 export function writeWhole(home: string, file: string, value: unknown, { flush } = { flush: true }): void {

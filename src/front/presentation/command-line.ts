@@ -1,5 +1,6 @@
 // Command lines that are printed for people to type: they work as printed, in any directory.
 import path from "node:path";
+import { hasPassword, isServer } from "../../ledger/server-address.ts";
 import { hexOf } from "../../text/visible.ts";
 
 /** What says where a command works: as it was typed. */
@@ -26,8 +27,7 @@ export function shellWord(text: string): string {
 /** `root`: the directory it belongs to; the state directory is named where it was given. */
 export function commandLine(words: readonly string[], flags: Place, root?: string): string {
   const at = ["--cwd", root || path.resolve(flags.cwd)];
-  const state = flags.state === undefined ? [] : ["--state", absoluteState(flags.state)];
-  return ["holdfast", ...words, ...at, ...state].map(shellWord).join(" ");
+  return [...["holdfast", ...words, ...at].map(shellWord), ...stateWords(flags.state)].join(" ");
 }
 
 /** How to take that context up again. `more`: flags beside. */
@@ -40,6 +40,13 @@ export const resumeLine = (
 /** How a request for approval is seen before it is answered. */
 export const requestLine = (requestId: string, flags: Place, root?: string): string =>
   commandLine(["approve", "show", requestId], flags, root);
+
+/** An address with a password is not printed: the variable stands for it. */
+function stateWords(state: string | undefined): string[] {
+  if (state === undefined) return [];
+  if (!isServer(state)) return ["--state", shellWord(absoluteState(state))];
+  return ["--state", hasPassword(state) ? '"$HOLDFAST_STATE"' : shellWord(state)];
+}
 
 function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];

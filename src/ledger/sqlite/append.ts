@@ -1,15 +1,15 @@
 // The append: de-duplicate, check the guards, write everything in one transaction.
+import type { PackedBlob } from "../blob-parts.ts";
 import { eventSum, genesis, hex, type Row, sameBytes } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
+import type { DraftedWrite } from "../draft.ts";
 import { HoldfastError } from "../error.ts";
 import { isRecord } from "../guards.ts";
-import { newId } from "../id.ts";
-import { mayRefer, possibleReferences } from "../references.ts";
-import type { AppendOptions, Base, EventInput, Seq, StoredEvent, Write } from "../store.ts";
-import { type PackedBlob, putBlob } from "./blobs.ts";
+import type { AppendOptions, Base, Seq, StoredEvent } from "../store.ts";
+import { putBlob } from "./blobs.ts";
 import type { Connection } from "./connection.ts";
 import { checkLease } from "./lease-row.ts";
-import { advanceMark, freshMark, type Mark, MOST_LOOKED_UP, markOf, recordReference } from "./references.ts";
+import { advanceMark, freshMark, type Mark, markOf, recordReference } from "./references.ts";
 import {
   damaged,
   entityVersion,
@@ -24,8 +24,7 @@ import {
   touchedAt,
   updateLedgerRow,
 } from "./rows.ts";
-import { NAME_BYTES } from "./sidecar.ts";
-import { checkWake, putWake } from "./wakes.ts";
+import { putWake } from "./wakes.ts";
 
 export interface Advanced {
   row: LedgerEntry;
@@ -40,9 +39,6 @@ export interface Appended {
   advanced: Advanced[];
 }
 
-/** One event as it will be stored, all but its place in the ledger. */
-type Draft = Omit<Row, "seq" | "at" | "sum"> & { given: boolean; at?: number; input: EventInput };
-
 interface OpenLedger {
   row: LedgerEntry;
   isNew: boolean;
@@ -54,69 +50,9 @@ interface OpenLedger {
   events: Row[];
 }
 
-/** One write, all but its place in the ledger. */
-interface DraftedWrite {
-  write: Write;
-  events: Draft[];
-  /** What its events may name, as far as anything; "many": too much to look up. */
-  possible?: Set<string> | "many";
-}
-
 /** One write, and the ledger that it goes to. */
 interface PlacedWrite extends DraftedWrite {
   open: OpenLedger;
-}
-
-/** Checks what needs no database, before the lock is taken. */
-export function draft(writes: Write[], { wake = [] }: AppendOptions): DraftedWrite[] {
-  const ids = new Set<string>();
-  for (const one of wake) checkWake(one);
-  return writes.map((write) => {
-    if (write.ledger === "" || Buffer.byteLength(write.ledger) > NAME_BYTES || write.ledger.includes("\0")) {
-      throw new HoldfastError("invalid", `a ledger's name has 1 to ${NAME_BYTES} bytes`);
-    }
-    const events = write.events.map((event) => {
-      const one = draftEvent(event);
-      const key = `${write.ledger}\n${one.id}`;
-      if (ids.has(key)) throw new HoldfastError("id_reused", `event id ${one.id} stands twice in one append`);
-      ids.add(key);
-      return one;
-    });
-    return { write, events, possible: possiblyNamed(events) };
-  });
-}
-
-function possiblyNamed(events: Draft[]): DraftedWrite["possible"] {
-  let possible: Set<string> | undefined;
-  for (const { data } of events) {
-    if (!mayRefer(data)) continue;
-    possible ??= new Set();
-    for (const hash of possibleReferences(data)) {
-      possible.add(hash);
-      if (possible.size > MOST_LOOKED_UP) return "many";
-    }
-  }
-  return possible;
-}
-
-function draftEvent(event: EventInput): Draft {
-  const { id, type, actor, v = 1, touches = [], at } = event;
-  if (at !== undefined && !Number.isSafeInteger(at))
-    throw new HoldfastError("invalid", "an event's time is a whole number of milliseconds");
-  if (!type || typeof actor !== "string" || !Number.isSafeInteger(v) || `${id ?? ""}${type}${actor}`.includes("\0")) {
-    throw new HoldfastError("invalid", "an event needs a type, an actor and a whole number as its version");
-  }
-  return {
-    input: event,
-    id: id ?? newId("evt"),
-    given: id !== undefined,
-    type,
-    v,
-    actor,
-    touches: touches.length === 0 ? null : JSON.stringify(touches),
-    data: JSON.stringify(event.data) ?? "null",
-    ...(at !== undefined && { at }),
-  };
 }
 
 /** Contract: runs inside a write transaction; throws to refuse the whole. */

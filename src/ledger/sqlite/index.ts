@@ -1,5 +1,6 @@
 // The SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
 import type { ReadOnly, Store } from "../store.ts";
+import type { StoreOptions } from "../store-options.ts";
 import { openConnection } from "./connection.ts";
 import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";
@@ -12,18 +13,6 @@ import { createSalvagedStore } from "./salvaged-store.ts";
 import { WRITER } from "./schema.ts";
 import { openSidecar } from "./sidecar.ts";
 
-export interface SqliteStoreOptions {
-  /** This process is a person's terminal: its leases are only taken over by an explicit resume. */
-  interactive?: boolean;
-  /** What this writer puts into ledgers; raised when older code could not read it. */
-  version?: number;
-  leaseMs?: number;
-  /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
-  readOnly?: boolean;
-  /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
-  beforeClose?: (store: Store) => Promise<void>;
-}
-
 const LEASE_MS = 15_000;
 const NEWER: ReadOnly = {
   code: "upgrade",
@@ -32,7 +21,7 @@ const NEWER: ReadOnly = {
 const LOOKING: ReadOnly = { code: "refused", message: "this store was opened to be read: open it anew to write to it" };
 
 /** Contract: a damaged or newer file opens too, to be read; the store's `readOnly` says why. */
-export async function openSqliteStore(file: string, opts: SqliteStoreOptions = {}): Promise<Store> {
+export async function openSqliteStore(file: string, opts: StoreOptions = {}): Promise<Store> {
   const url = `sqlite:${file}`;
   if (!opts.readOnly) finishRepair(file);
   refuseNetworkDisk(file);

@@ -1,12 +1,15 @@
 // The store over a sound database, and its fall back to what salvage proves when the database turns out not to be.
+import { statSync } from "node:fs";
+import { packBlob } from "../blob-parts.ts";
 import { crashPoint } from "../crash-point.ts";
 import { damageIn } from "../damage-in.ts";
+import { draft } from "../draft.ts";
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { createLeases } from "../leases.ts";
 import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Damage, LedgerSummary, ReadOnly, Store } from "../store.ts";
-import { type Advanced, appendRows, draft } from "./append.ts";
-import { getBlob, packBlob } from "./blobs.ts";
+import { type Advanced, appendRows } from "./append.ts";
+import { getBlob } from "./blobs.ts";
 import { collectRows } from "./collect.ts";
 import type { Connection } from "./connection.ts";
 import { type Copies, provenCopy, sweepCopies } from "./copies.ts";
@@ -26,6 +29,7 @@ import {
   toEvent,
 } from "./rows.ts";
 import { createSalvagedStore, readSalvaged } from "./salvaged-store.ts";
+import { POWER_SAFE } from "./schema.ts";
 import type { Sidecar } from "./sidecar.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { isCorrupt, translate } from "./sqlite-errors.ts";
@@ -160,6 +164,13 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
 
   const store: Store = {
     url,
+    /** The file itself. */
+    get identity(): string {
+      const { ino, birthtimeMs } = statSync(file);
+      return `${ino}:${Math.round(birthtimeMs)}`;
+    },
+    durability: POWER_SAFE,
+    reach: "machine",
     get readOnly(): ReadOnly | undefined {
       return onlyRead ?? fallen?.readOnly;
     },

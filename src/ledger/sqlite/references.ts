@@ -9,9 +9,6 @@ import type { LedgerRow } from "./rows.ts";
  */
 export type Mark = Uint8Array;
 
-/** So many texts of an append are looked up while everyone waits; with more its ledger is read again by the next collection. */
-export const MOST_LOOKED_UP = 200;
-
 export function freshMark(hash: Uint8Array): Mark {
   const mark = new Uint8Array(2 * SUM_BYTES);
   mark.set(hash);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { packBlob } from "../blob-parts.ts";
 import { genesis } from "../checksum.ts";
 import { crashPoint } from "../crash-point.ts";
 import { HoldfastError } from "../error.ts";
@@ -9,7 +10,7 @@ import { newId } from "../id.ts";
 import type { Salvage } from "../salvage.ts";
 import type { SalvagedLedger } from "../salvage-chain.ts";
 import type { Damage, Seq, VerifyReport } from "../store.ts";
-import { packBlob, putBlob } from "./blobs.ts";
+import { putBlob } from "./blobs.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { hasCopies, openCopies } from "./copies.ts";
 import { prove, quarantine, quarantineOf, writeSalvage } from "./damage.ts";

@@ -4,6 +4,7 @@ import type { Store, StoredEvent } from "../store.ts";
 import { type Assessment, describe, versionIn } from "./damage.ts";
 import { type ReadOptions, wanted } from "./read.ts";
 import { damaged, toEvent } from "./rows.ts";
+import { POWER_SAFE } from "./schema.ts";
 
 export function createSalvagedStore(url: string, { found, damage }: Assessment): Store {
   let closed = false;
@@ -12,6 +13,9 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
   };
   return {
     url,
+    identity: url, // nothing is begun in it
+    durability: POWER_SAFE,
+    reach: "machine",
     readOnly: { code: "damaged", message: describe(damage) },
     append: refuse,
     remove: refuse,

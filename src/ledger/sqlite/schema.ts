@@ -1,5 +1,7 @@
 // The tables of the SQLite store and the way from an older version of them to this one.
+
 import type { DatabaseSync } from "node:sqlite";
+import type { StoreDurability } from "../store.ts";
 
 /** Schema version, kept in user_version and again in `meta`. Higher than ours: a newer Holdfast was here. */
 export const SCHEMA = 2;
@@ -73,3 +75,9 @@ export function sqliteTooOld(version = process.versions.sqlite ?? "0"): string |
   }
   return undefined;
 }
+
+/** What SQLite promises: every commit is synced to the disk before it is answered. */
+export const POWER_SAFE: StoreDurability = {
+  class: "power-safe",
+  says: "each write is on this machine's disk before it counts, and survives a power cut",
+};

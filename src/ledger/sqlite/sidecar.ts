@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { SUM_BYTES } from "../checksum.ts";
+import { NAME_BYTES } from "../draft.ts";
 
 /** SQLite silently drops committed rows when a bit of its WAL flips; the head written here says that they existed. */
 export interface Head {
@@ -22,7 +23,6 @@ export interface Sidecar {
 }
 
 const SLOT = 256;
-export const NAME_BYTES = 200;
 const CREATE = constants.O_RDWR | constants.O_CREAT;
 const REMOVED = 1;
 const DAMAGED = 2;

@@ -1,7 +1,6 @@
 // Folded snapshots in SQLite: a shortcut that is only ever used when it verifies.
-import { promisify } from "node:util";
-import { zstdCompress, zstdDecompressSync } from "node:zlib";
 import { bytesSum, sameBytes } from "../checksum.ts";
+import { KEPT_VERSIONS, packSnapshot, snapshotName, unpackSnapshot } from "../snapshot-bytes.ts";
 import type { Seq, Snapshots } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { ledgerRow } from "./rows.ts";
@@ -11,26 +10,6 @@ interface SnapshotRow {
   seq: Seq;
   data: Uint8Array;
   sum: Uint8Array;
-}
-
-const compress = (text: Buffer): Promise<Buffer> => promisify(zstdCompress)(text);
-/** Most slices are small: packing them costs more than it saves. */
-const PACKED_FROM = 8_192;
-/** What packed data begins with; text of JSON never does. */
-const PACKED = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-/** Two versions of Holdfast may share a ledger. */
-const KEPT_VERSIONS = 2;
-
-const nameOf = (key: string): string => key.slice(0, key.indexOf("@"));
-
-async function pack(state: unknown): Promise<Uint8Array> {
-  const text = Buffer.from(JSON.stringify(state));
-  return text.length < PACKED_FROM ? text : compress(text);
-}
-
-function unpack(data: Uint8Array): unknown {
-  const isPacked = PACKED.equals(data.subarray(0, PACKED.length));
-  return JSON.parse((isPacked ? zstdDecompressSync(data) : Buffer.from(data)).toString());
 }
 
 export function createSnapshots(db: Connection, ledger: string): Snapshots {
@@ -46,7 +25,7 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
       for (const { fold, seq, data, sum } of await rows) {
         if (!sameBytes(sum, bytesSum([ledger, fold, seq], data))) continue;
         try {
-          found.set(fold, { seq, state: unpack(data) });
+          found.set(fold, { seq, state: unpackSnapshot(data) });
         } catch {
           // Left out: what it would have said is folded from the events.
         }
@@ -55,7 +34,7 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
     },
     async save(seq, states) {
       const packed: { key: string; data: Uint8Array }[] = [];
-      for (const [key, state] of states) packed.push({ key, data: await pack(state) }); // one after another: each takes memory
+      for (const [key, state] of states) packed.push({ key, data: await packSnapshot(state) }); // one after another: each takes memory
       await db.write(() => {
         const row = ledgerRow(db, ledger);
         if (!row || row.head < seq) return;
@@ -67,8 +46,8 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
         const known = db.all<{ fold: string }>("SELECT fold FROM snapshots WHERE n = ? ORDER BY saved_at DESC", row.n);
         const versions = new Map<string, number>();
         for (const { fold } of known) {
-          const count = (versions.get(nameOf(fold)) ?? 0) + 1;
-          versions.set(nameOf(fold), count);
+          const count = (versions.get(snapshotName(fold)) ?? 0) + 1;
+          versions.set(snapshotName(fold), count);
           if (count > KEPT_VERSIONS) db.run("DELETE FROM snapshots WHERE n = ? AND fold = ?", row.n, fold);
         }
       });

@@ -1,6 +1,5 @@
 // Wakes: who is due, and when.
 import { digest, sameBytes } from "../checksum.ts";
-import { HoldfastError } from "../error.ts";
 import type { Wake, WakeInput } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
@@ -16,16 +15,6 @@ export interface WakeRow {
 /** `by:context` or `by:context/agent`. Contract: `wakeOf` gives back exactly what went in. */
 function keyOf({ context, agent, by }: Omit<Wake, "dueAt">): string {
   return agent === null ? `${by}:${context}` : `${by}:${context}/${agent}`;
-}
-
-/** The first `:` ends the mechanism, the first `/` behind it the context: neither may hold what ends it. */
-export function checkWake({ context, agent, by, dueAt }: WakeInput): void {
-  const names = by !== "" && context !== "" && agent !== "" && !by.includes(":") && !context.includes("/");
-  if (names && (dueAt === null || Number.isSafeInteger(dueAt))) return;
-  throw new HoldfastError(
-    "invalid",
-    "a wake names a mechanism (without `:`), a context (without `/`), an agent or null, and a time in whole milliseconds or null",
-  );
 }
 
 export function wakeOf(row: Pick<WakeRow, "agent" | "due_at">): Wake {

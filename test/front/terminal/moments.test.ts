@@ -26,6 +26,9 @@ const ROUNDS = [
   { text: "Delegating.", calls: [{ name: "task", input: { description: "look", prompt: "List Markdown files" } }] },
 ];
 
+/** What is said below the words that were sent last. */
+const ANSWER = /interrupt(?:ing|ed)|once more|leaves/;
+
 describe.runIf(hasTmux)("the terminal", { timeout: 60_000 + MOMENTS * 3_000 }, () => {
   test(`answers at ${MOMENTS} random moments`, async () => {
     const dir = scratch(onTestFinished);
@@ -42,6 +45,7 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 + MOMENTS * 3_000 }, (
     const terminal = startTmux({ dir, cwd, args, before });
     onTestFinished(() => terminal.close());
     const next = random(SEED);
+    const answered: number[] = [];
     await terminal.until("/help");
     for (let i = 0; i < MOMENTS; i++) {
       terminal.type(`words-${i}-`);
@@ -51,11 +55,21 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 + MOMENTS * 3_000 }, (
       if (size) terminal.resize(size[0]!, size[1]!);
       terminal.keys(next() < 0.5 ? "Escape" : "C-c");
       // It says that it stops, or had stopped: then the prompt takes words again.
-      await terminal.until(/interrupt(?:ing|ed)|once more|leaves/);
+      const pressed = performance.now();
+      await terminal.until((shown) => ANSWER.test(shown.slice(Math.max(0, shown.lastIndexOf(`words-${i}-`)))), {
+        every: 5,
+      });
+      answered.push(performance.now() - pressed);
       if (size) terminal.resize(100, 30);
       await terminal.until(/^>\s*$/m);
       await sleep(1_600); // a second Ctrl-C soon after would mean leaving
     }
+    const late = answered.flatMap((ms, i) => (ms > 200 ? [`${i}: ${Math.round(ms)} ms`] : []));
+    answered.sort((a, b) => a - b);
+    const at = (share: number) => Math.round(answered[Math.ceil(share * MOMENTS) - 1]!);
+    console.log(
+      `answered ${MOMENTS} keys: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; late ${late.join(", ") || "none"}`,
+    );
     expect(terminal.pid()).toBeGreaterThan(0);
     const all = terminal.history();
     const counts = Array.from({ length: 60 }, (_, i) => all.split(`shell-line-${i + 1}-`).length - 1);

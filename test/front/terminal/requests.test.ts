@@ -132,7 +132,7 @@ describe.runIf(hasTmux)("typed at a terminal, killed and gone on with", { timeou
     first.close();
     const again = start(["-c", ...args]);
     await answers?.(again);
-    const shown = await again.until(end, 40_000);
+    const shown = await again.until(end, { ms: 40_000 });
     expect(shown).not.toContain("✗");
     proof?.(cwd);
     again.keys("C-d");
@@ -154,15 +154,15 @@ describe.runIf(hasTmux)("typed at a terminal, killed and gone on with", { timeou
       const first = start(mode);
       await first.until("Things to try");
       first.type(words);
-      await first.until("2 unreviewed plans", 40_000).catch(() => first.until("2 teammates"));
+      await first.until("2 unreviewed plans", { ms: 40_000 }).catch(() => first.until("2 teammates"));
       await sleep(1_000);
       process.kill(first.pid(), "SIGKILL");
       await first.until("ended with 137");
       first.close();
       const again = start(["-c"]);
-      await again.until("2 teammates", 30_000);
+      await again.until("2 teammates", { ms: 30_000 });
       again.keys("C-t");
-      await again.until(/alice +waits for you/, 30_000);
+      await again.until(/alice +waits for you/, { ms: 30_000 });
       again.keys("Down");
       again.keys("a"); // shows the plan
       await again.until(/lines \d+–\d+ of/);
@@ -173,13 +173,13 @@ describe.runIf(hasTmux)("typed at a terminal, killed and gone on with", { timeou
       again.keys("r");
       await sleep(300);
       again.type("say more about the risks");
-      await again.until(/plan_bob_\w+ rejected/, 30_000);
-      await again.until(/task-1 +\d+ commits?, 1 file/, 40_000);
+      await again.until(/plan_bob_\w+ rejected/, { ms: 30_000 });
+      await again.until(/task-1 +\d+ commits?, 1 file/, { ms: 40_000 });
       expect(again.screen()).toMatch(/bob +waits for you/); // a new plan
       again.keys("Escape");
       await sleep(500); // Escape with another key right behind it would be Alt
       again.keys("C-d");
-      const left = await again.until("ended with 0", 30_000);
+      const left = await again.until("ended with 0", { ms: 30_000 });
       expect(left).toContain("Nothing of it runs while no host does");
     },
   );

@@ -1,5 +1,6 @@
 // A real terminal for tests: tmux on a socket of its own, with keys typed and the screen read.
 import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
@@ -17,7 +18,7 @@ export interface Tmux {
   history(): string;
   resize(columns: number, rows: number): void;
   /** Contract: throws, with the screen, when it does not come to that in time. */
-  until(what: string | RegExp, ms?: number): Promise<string>;
+  until(what: string | RegExp | ((shown: string) => boolean), opts?: { ms?: number; every?: number }): Promise<string>;
   /** The process of the terminal itself. */
   pid(): number;
   close(): void;
@@ -40,8 +41,10 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, before = "true" }: TmuxOptions): Tmux {
   const socket = path.join(dir, `tmux-${++started}`); // the server before it may still be leaving
+  const config = path.join(dir, "tmux.conf");
+  fs.writeFileSync(config, "set-option -g history-limit 50000\n"); // a window that is there already keeps what it began with
   const tmux = (...words: string[]) =>
-    execFileSync("tmux", ["-S", socket, "-f", "/dev/null", ...words], { encoding: "utf8" });
+    execFileSync("tmux", ["-S", socket, "-f", config, ...words], { encoding: "utf8" });
   const given = {
     PATH: process.env.PATH ?? "",
     HOME: dir,
@@ -54,7 +57,6 @@ export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, 
   const program = ["env", "-i", ...variables, quoted(process.execPath), quoted(bin), ...args.map(quoted)].join(" ");
   const line = `${before}; ${program}; echo "ended with $?"; exec sleep 600`;
   tmux("-u", "new-session", "-d", "-x", String(columns), "-y", String(rows), "-c", cwd, line);
-  tmux("set-option", "-g", "history-limit", "50000");
   const screen = () => tmux("capture-pane", "-p");
   return {
     keys: (...keys) => void tmux("send-keys", ...keys),
@@ -65,13 +67,14 @@ export function startTmux({ dir, cwd, args, env = {}, columns = 100, rows = 30, 
     screen,
     history: () => tmux("capture-pane", "-p", "-S", "-"),
     resize: (x, y) => void tmux("resize-window", "-x", String(x), "-y", String(y)),
-    async until(what, ms = 20_000) {
-      const fits = (text: string) => (typeof what === "string" ? text.includes(what) : what.test(text));
-      for (let waited = 0; ; waited += 50) {
+    async until(what, { ms = 20_000, every = 50 } = {}) {
+      const fits = (text: string) =>
+        typeof what === "string" ? text.includes(what) : typeof what === "function" ? what(text) : what.test(text);
+      for (const begun = performance.now(); ; ) {
         const shown = screen();
         if (fits(shown)) return shown;
-        if (waited >= ms) expect.fail(`${what} was not seen:\n${shown}`);
-        await sleep(50);
+        if (performance.now() - begun >= ms) expect.fail(`${what} was not seen:\n${shown}`);
+        await sleep(every);
       }
     },
     pid() {

@@ -1,0 +1,62 @@
+// Asking a server until its answer is known: what is asked carries its own ids, so that asking again does nothing twice.
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "../error.ts";
+import { monotonicMs } from "../holder.ts";
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** No answer, or one that says to ask again. What was asked may have been done. */
+export class LostAnswer extends Error {
+  constructor(why: string, opts: { cause?: unknown } = {}) {
+    super(why, opts);
+    this.name = "LostAnswer";
+  }
+}
+
+export interface Patience {
+  /** How long it may still take; not above zero: no more. */
+  leftMs(): number;
+  /** The store, for people. */
+  url: string;
+}
+
+/** So long from now. */
+export function patienceOf(ms: number): Patience["leftMs"] {
+  const until = monotonicMs() + ms;
+  return () => until - monotonicMs();
+}
+
+/** Contract: asks at least once; throws `unreachable` when time is up, and whatever else `ask` throws at once. */
+export async function untilKnown<T>(ask: (withinMs: number) => Promise<T>, { leftMs, url }: Patience): Promise<T> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      return await within(Math.max(leftMs(), FIRST_PAUSE_MS), ask);
+    } catch (error) {
+      if (!(error instanceof LostAnswer)) throw error;
+      const left = leftMs();
+      if (left <= pauseMs) throw unreachable(url, error);
+      await sleep(pauseMs * (0.5 + Math.random() / 2)); // not all of them at the same moment
+    }
+  }
+}
+
+async function within<T>(ms: number, ask: (withinMs: number) => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new LostAnswer("it did not answer in time")), ms);
+  });
+  try {
+    return await Promise.race([ask(ms), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unreachable(url: string, cause: LostAnswer): HoldfastError {
+  return new HoldfastError(
+    "unreachable",
+    `the store ${url} cannot be reached (${cause.message}): what was being written may be recorded or not; see to the server, then go on`,
+    { cause },
+  );
+}

@@ -1,0 +1,106 @@
+// The address of a Redis store: what stands in its URL, and how it is shown without its password.
+import { readFileSync } from "node:fs";
+import { HoldfastError } from "../error.ts";
+
+export interface Endpoint {
+  host: string;
+  port: number;
+}
+
+export interface RedisAddress {
+  /** The server itself, or the Sentinels that know where it is. */
+  endpoints: Endpoint[];
+  /** What the Sentinels call it. */
+  sentinelName?: string;
+  database: number;
+  username?: string;
+  password?: string;
+  /** Of the Sentinels, where they have one of their own. */
+  sentinelPassword?: string;
+  /** The certificates to trust, or "system". */
+  tls?: { ca?: Buffer };
+  project: string;
+  /** How many replicas confirm each write; undefined: as many as the server is found with. */
+  replicas?: number;
+  /** Without user and password. */
+  shown: string;
+}
+
+const FORM = /^(rediss?)(\+sentinel)?:\/\/(?:([^@/?]*)@)?([^/?]*)(\/[^?]*)?(?:\?(.*))?$/;
+const SETTINGS = ["project", "replicas", "ca", "sentinel-password"];
+const PORT = 6379;
+const SENTINEL_PORT = 26379;
+
+function wrong(what: string): HoldfastError {
+  return new HoldfastError(
+    "invalid",
+    `this is no address of a Redis store (${what}): write redis://HOST:PORT/DATABASE?project=NAME, rediss:// for TLS, or redis+sentinel://HOST:PORT,HOST:PORT/SERVICE?project=NAME`,
+  );
+}
+
+/** Contract: an error never shows what was given, which may hold a password. */
+export function parseRedisUrl(url: string): RedisAddress {
+  const match = FORM.exec(url);
+  if (!match) throw wrong("its form");
+  const [, scheme = "", sentinel = "", user, hosts = "", path = "/", query = ""] = match;
+  const settings = new URLSearchParams(query);
+  for (const name of settings.keys())
+    if (!SETTINGS.includes(name)) throw wrong(`it has a setting other than ${SETTINGS.join(", ")}`);
+  const endpoints = hosts.split(",").map((one) => endpointOf(one, sentinel ? SENTINEL_PORT : PORT));
+  if (!sentinel && endpoints.length > 1) throw wrong("it names several servers");
+  const project = settings.get("project");
+  if (!project || /[{}\s]/.test(project) || project.length > 100)
+    throw wrong("project=NAME is missing, too long, or has a brace or a space");
+  const { database, sentinelName } = placeOf(path.slice(1), sentinel !== "");
+  const shownPath = path === "/" ? "" : path;
+  const replicas = settings.get("replicas");
+  if (replicas !== null && !/^\d{1,2}$/.test(replicas)) throw wrong("replicas=N is a number");
+  const ca = settings.get("ca");
+  const sentinelPassword = settings.get("sentinel-password");
+  return {
+    endpoints,
+    database,
+    project,
+    shown: `${scheme}${sentinel}://${hosts}${shownPath}?project=${project}`,
+    ...(sentinelName !== undefined && { sentinelName }),
+    ...credentials(user),
+    ...(sentinelPassword !== null && { sentinelPassword }),
+    ...(scheme === "rediss" && { tls: ca === null ? {} : { ca: certificates(ca) } }),
+    ...(replicas !== null && { replicas: Number(replicas) }),
+  };
+}
+
+function endpointOf(text: string, port: number): Endpoint {
+  const match = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(text);
+  if (!match?.[1]) throw wrong("a host is missing or not understood");
+  const host = match[1].replace(/^\[|\]$/g, "");
+  return { host, port: match[2] === undefined ? port : Number(match[2]) };
+}
+
+/** `DATABASE`, or for Sentinels `SERVICE` or `SERVICE/DATABASE`. */
+function placeOf(path: string, isSentinel: boolean): { database: number; sentinelName?: string } {
+  const [service, number = ""] = isSentinel ? path.split("/") : [undefined, path];
+  if (isSentinel && !service) throw wrong("the name that the Sentinels know is missing");
+  if (number !== "" && !/^\d{1,5}$/.test(number)) throw wrong("the database is a number");
+  return { database: Number(number || 0), ...(service !== undefined && { sentinelName: decodeURIComponent(service) }) };
+}
+
+function credentials(text: string | undefined): Pick<RedisAddress, "username" | "password"> {
+  if (!text) return {};
+  const at = text.indexOf(":");
+  const [username, password] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+  return {
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password !== undefined && { password: decodeURIComponent(password) }),
+  };
+}
+
+function certificates(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new HoldfastError("invalid", `the certificates of ca=${file} cannot be read: give a file in PEM form`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,120 @@
+// One connection to a Redis server: commands and their answers, and the end of it when one hangs.
+
+import { HoldfastError } from "../error.ts";
+import { errorCode } from "../guards.ts";
+import { LostAnswer } from "../networked/until-known.ts";
+import type { Endpoint, RedisAddress } from "./address.ts";
+
+export type Argument = string | Buffer;
+
+interface CallOptions {
+  /** The connection ends when the answer takes longer. */
+  hangMs: number;
+  /** Texts come as bytes. */
+  bytes?: boolean;
+  /** True: does not keep the process alive. */
+  aside?: boolean;
+}
+
+export interface RedisConnection {
+  readonly isOpen: boolean;
+  /** Contract: throws `LostAnswer` where it is not known what became of it, and `ServerError` with the code of what the server refused. */
+  call(args: readonly Argument[], opts: CallOptions): Promise<unknown>;
+  close(): void;
+}
+
+/** What the server said instead of an answer. */
+export class ServerError extends Error {
+  /** The first word of what it said, by which the protocol tells errors apart. */
+  readonly code: string;
+  constructor(said: string) {
+    super(said);
+    this.name = "ServerError";
+    [this.code = ""] = said.split(" ", 1);
+  }
+}
+
+/** It works again by itself, or on the server that took over: asked again on a new connection. */
+const PASSING = new Set([
+  ...["LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "UNBLOCKED", "FAILOVER"],
+]);
+const FULL = new Set(["OOM", "MISCONF"]);
+const DENIED = new Set(["NOAUTH", "WRONGPASS", "NOPERM", "ERR_AUTH"]);
+
+/** Contract: what a `ServerError` means to whoever asked; undefined: it means what only the caller knows. */
+function meaning(error: ServerError, shown: string): Error | undefined {
+  if (PASSING.has(error.code)) return new LostAnswer(`it says ${error.code}`, { cause: error });
+  if (FULL.has(error.code))
+    return new HoldfastError("disk", `the store ${shown} takes no more (${error.message}): give the server room`, {
+      cause: error,
+    });
+  if (DENIED.has(error.code))
+    return new HoldfastError(
+      "refused",
+      `the store ${shown} refuses this user (${error.code}): check user, password and what they may do`,
+      { cause: error },
+    );
+  return undefined;
+}
+
+/** Contract: `withinMs` covers the whole of it, greeting included. */
+export async function connectRedis(
+  address: RedisAddress,
+  { host, port }: Endpoint,
+  opts: { withinMs: number; password?: string | undefined; database?: number; username?: string | undefined },
+): Promise<RedisConnection> {
+  const { createClient, ErrorReply, RESP_TYPES } = await import("@redis/client");
+  const { password, username, database } = opts;
+  const tls = address.tls ? { tls: true as const, servername: host, ...address.tls } : {};
+  const client = createClient({
+    RESP: 2,
+    socket: { host, port, connectTimeout: opts.withinMs, reconnectStrategy: false, ...tls },
+    ...(password !== undefined && { password }),
+    ...(username !== undefined && { username }),
+    ...(database && { database }),
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: "disabled",
+  });
+  client.on("error", () => {}); // whoever waits for an answer hears of it
+  const said = (error: unknown): Error => {
+    if (error instanceof HoldfastError || error instanceof LostAnswer) return error;
+    if (!(error instanceof ErrorReply))
+      return new LostAnswer(errorCode(error) ?? (error instanceof Error ? error.message : String(error)), {
+        cause: error,
+      });
+    const refusal = new ServerError(error.message);
+    return meaning(refusal, address.shown) ?? refusal;
+  };
+  const end = () => {
+    if (client.isOpen) client.destroy();
+  };
+  const hanging = setTimeout(end, opts.withinMs);
+  try {
+    await client.connect();
+    client.unref(); // a call that waits keeps the process alive by its timer
+  } catch (error) {
+    end();
+    throw said(error);
+  } finally {
+    clearTimeout(hanging);
+  }
+  const asBytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+  return {
+    get isOpen() {
+      return client.isReady;
+    },
+    async call(args, { hangMs, bytes = false, aside = false }) {
+      const timer = setTimeout(end, hangMs);
+      if (aside) timer.unref();
+      try {
+        return await client.sendCommand(args, bytes ? asBytes : {});
+      } catch (error) {
+        throw said(error);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: end,
+  };
+}

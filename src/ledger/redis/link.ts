@@ -1,0 +1,116 @@
+// The link to the server that is the master now: connects when needed, asks again when an answer was lost, waits for replicas.
+import { HoldfastError } from "../error.ts";
+import { LostAnswer, patienceOf, untilKnown } from "../networked/until-known.ts";
+import type { RedisAddress } from "./address.ts";
+import { type Argument, connectRedis, type RedisConnection, ServerError } from "./connection.ts";
+import { createSteps, type StepName } from "./scripts.ts";
+import { findMaster } from "./sentinel.ts";
+
+/** An answer is waited for so long where nothing else bounds it. */
+const PATIENCE_MS = 30_000;
+/** The longest that replicas are waited for before what was asked is asked again. */
+const REPLICAS_MS = 1_000;
+
+interface AskOptions {
+  /** How long it may take in all. */
+  leftMs?: (() => number) | undefined;
+  /** The answer is relied on: where replicas are configured they must have it too. */
+  confirmed?: boolean;
+  bytes?: boolean;
+}
+
+export interface RedisLink {
+  readonly address: RedisAddress;
+  /** What every key begins with: the project is the hash tag. */
+  readonly prefix: string;
+  /** How many replicas confirm. */
+  replicas: number;
+  /** One atomic step. */
+  step(name: StepName, args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
+  /** One plain command. */
+  command(args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
+  /** A connection of its own, to the same server. */
+  another(withinMs: number): Promise<RedisConnection>;
+  close(): void;
+}
+
+export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }): RedisLink {
+  const steps = createSteps();
+  const prefix = `hf:{${address.project}}:`;
+  const { shown: url, password, username, database } = address;
+  let connecting: Promise<RedisConnection> | undefined;
+  let open: RedisConnection | undefined;
+  let closed = false;
+
+  async function another(withinMs: number): Promise<RedisConnection> {
+    const endpoint = await findMaster(address, withinMs);
+    return connectRedis(address, endpoint, { withinMs, password, username, database });
+  }
+
+  async function connection(): Promise<RedisConnection> {
+    if (closed) throw new HoldfastError("closed", "this store is closed: open it anew");
+    if (open?.isOpen) return open;
+    connecting ??= another(hangMs).finally(() => {
+      connecting = undefined;
+    });
+    const made = await connecting;
+    if (closed) made.close();
+    open = made;
+    return made;
+  }
+
+  /** What was written on this connection is with so many replicas. */
+  async function confirm(on: RedisConnection, withinMs: number): Promise<void> {
+    const waitMs = Math.max(1, Math.min(REPLICAS_MS, Math.floor(withinMs)));
+    const there = Number(await on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs }));
+    if (there < link.replicas) throw new LostAnswer(`${there} of ${link.replicas} replicas confirmed it`);
+  }
+
+  async function ask(send: (on: RedisConnection) => Promise<unknown>, opts: AskOptions): Promise<unknown> {
+    return untilKnown(
+      async (withinMs) => {
+        const on = await connection();
+        try {
+          const answer = send(on);
+          if (!opts.confirmed || link.replicas === 0) return await answer;
+          const [said] = await Promise.all([answer, confirm(on, withinMs)]);
+          return said;
+        } catch (error) {
+          // Another server may be the master by now.
+          if (error instanceof LostAnswer && address.sentinelName !== undefined) on.close();
+          throw error;
+        }
+      },
+      { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url },
+    );
+  }
+
+  const link: RedisLink = {
+    address,
+    prefix,
+    replicas: 0,
+    step(name, args, opts = {}) {
+      const { sha, text } = steps(name);
+      const rest = ["1", `${prefix}store`, ...args];
+      const { bytes = false } = opts;
+      const how = { hangMs, bytes };
+      return ask(async (on) => {
+        try {
+          return await on.call(["EVALSHA", sha, ...rest], how);
+        } catch (error) {
+          if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
+        }
+        const answer = await on.call(["EVAL", text, ...rest], how);
+        if (opts.confirmed && link.replicas > 0) await confirm(on, hangMs);
+        return answer;
+      }, opts);
+    },
+    command: (args, opts = {}) => ask((on) => on.call(args, { hangMs, bytes: opts.bytes ?? false }), opts),
+    another,
+    close() {
+      closed = true;
+      open?.close();
+    },
+  };
+  return link;
+}

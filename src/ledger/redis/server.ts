@@ -1,0 +1,66 @@
+// The server behind a store: its version, whether it may throw data away, what it promises.
+import { HoldfastError } from "../error.ts";
+import { durabilityOf } from "../networked/durability.ts";
+import type { StoreDurability } from "../store.ts";
+import { ServerError } from "./connection.ts";
+import type { RedisLink } from "./link.ts";
+import { fieldsOf } from "./reading.ts";
+
+const AT_LEAST = 7;
+
+export interface Server {
+  durability: StoreDurability;
+  /** How many replicas shall confirm each write. */
+  replicas: number;
+}
+
+/** Contract: throws `refused` for a server that is too old or that throws data away. */
+export async function inspectServer(link: RedisLink, leftMs: () => number): Promise<Server> {
+  const { shown, replicas: wanted } = link.address;
+  const info = infoOf(String(await link.command(["INFO"], { leftMs })));
+  const version = info.redis_version ?? "";
+  if (Number.parseInt(version, 10) < AT_LEAST)
+    throw new HoldfastError("refused", `the server of ${shown} is Redis ${version}: it takes ${AT_LEAST}.0 or newer`);
+  const policy = info.maxmemory_policy;
+  if (policy !== undefined && policy !== "noeviction")
+    throw new HoldfastError(
+      "refused",
+      `the server of ${shown} throws data away when its memory is full (maxmemory-policy ${policy}): set maxmemory-policy noeviction`,
+    );
+  const settings = await settingsOf(link, leftMs);
+  const connected = Number(info.connected_slaves ?? 0);
+  const least = Number(settings?.["min-replicas-to-write"] ?? 0);
+  const replicas = wanted ?? Math.max(least, connected > 0 ? 1 : 0);
+  const isOn = info.aof_enabled === "1";
+  const sync = settings?.appendfsync;
+  const durability = durabilityOf({
+    confirms: replicas,
+    hasReplicas: connected > 0 || replicas > 0 || link.address.sentinelName !== undefined,
+    disk: isOn ? (sync === undefined ? undefined : (DISK[sync] ?? "now and then")) : "now and then",
+    setting: isOn ? `appendfsync ${sync ?? "cannot be asked for: CONFIG is forbidden"}` : "appendonly no",
+    remedy: isOn ? "set appendfsync always" : "set appendonly yes and appendfsync always",
+  });
+  return { durability, replicas };
+}
+
+const DISK: Record<string, "before it counts" | "every second"> = {
+  always: "before it counts",
+  everysec: "every second",
+};
+
+/** Undefined where a managed server forbids the question. */
+async function settingsOf(link: RedisLink, leftMs: () => number): Promise<Record<string, string> | undefined> {
+  try {
+    const names = ["appendfsync", "min-replicas-to-write"];
+    return fieldsOf(await link.command(["CONFIG", "GET", ...names], { leftMs }));
+  } catch (error) {
+    if (error instanceof ServerError || (error instanceof HoldfastError && error.code === "refused")) return undefined;
+    throw error;
+  }
+}
+
+function infoOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/^([a-z_0-9]+):(.*?)\r?$/gm)].map(([, name = "", value = ""]) => [name, value]),
+  );
+}

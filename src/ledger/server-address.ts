@@ -1,0 +1,18 @@
+// Addresses of servers that keep ledgers, as they are given: what they begin with, whose password they hold, which project they name.
+
+/** What addresses of servers begin with. */
+const SERVER = /^rediss?(?:\+sentinel)?:/;
+
+export const isServer = (address: string): boolean => SERVER.test(address);
+
+export const hasPassword = (address: string): boolean => /^[^/]*\/\/[^@/]*:[^@/]+@/.test(address);
+
+/** The name that an address gives the project: machines that give the same one share its ledgers. */
+export const projectIn = (address: string): string | undefined =>
+  new URLSearchParams(address.split("?")[1] ?? "").get("project") || undefined;
+
+/** With the name of the project, where it has none. */
+export function addressed(address: string, project: string): string {
+  if (projectIn(address) !== undefined) return address;
+  return `${address}${address.includes("?") ? "&" : "?"}project=${encodeURIComponent(project)}`;
+}

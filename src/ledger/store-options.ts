@@ -1,0 +1,14 @@
+// What a store is opened with, whichever it is.
+import type { Store } from "./store.ts";
+
+export interface StoreOptions {
+  /** This process is a person's terminal: its leases are only taken over by an explicit resume. */
+  interactive?: boolean;
+  /** What this writer puts into ledgers; raised when older code could not read it. */
+  version?: number;
+  leaseMs?: number;
+  /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
+  readOnly?: boolean;
+  /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
+  beforeClose?: (store: Store) => Promise<void>;
+}
