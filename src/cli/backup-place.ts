@@ -37,15 +37,18 @@ export async function openVaultFor(
     );
   const key = readKey(keyFileOf(flags.keyFile ?? said.keyFile));
   const place = await openPlace(named, { write });
-  const which = write ? project.id : await projectIn(place, flags.project, project);
+  const which = write ? nameOf(project) : await projectIn(place, flags.project, project);
   return openVault(place, which, key);
 }
+
+/** On a server a project has the same name for every machine. */
+const nameOf = ({ id, ledgers }: Project): string => ("server" in ledgers ? ledgers.project : id);
 
 const keyFileOf = (file: string | undefined): string | undefined =>
   file === undefined ? undefined : resolve(file.replace(/^~(?=\/)/, process.env.HOME || homedir()));
 
 /** Restored elsewhere, a project has another id: the only one that is there is meant. */
-async function projectIn(place: BackupPlace, wanted: string | undefined, { id }: Project): Promise<string> {
+async function projectIn(place: BackupPlace, wanted: string | undefined, project: Project): Promise<string> {
   const all = await projectsIn(place);
   const [only, ...more] = all;
   if (only === undefined) throw new HoldfastError("not_found", `${place.shown} holds no backup`);
@@ -54,8 +57,8 @@ async function projectIn(place: BackupPlace, wanted: string | undefined, { id }:
     if (fitting[0] !== undefined && fitting.length === 1) return fitting[0];
     throw new HoldfastError("not_found", `${place.shown} has no project ${wanted}: it has ${all.join(", ")}`);
   }
-  const own = plainName(id);
-  if (all.includes(own)) return id;
+  const own = nameOf(project);
+  if (all.includes(plainName(own))) return own;
   if (more.length === 0) return only;
   throw new HoldfastError(
     "invalid",

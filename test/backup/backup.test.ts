@@ -1,5 +1,5 @@
 // A backup and its way back: what was recorded is there again, small changes move little, and nothing starts twice.
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { runDrill } from "../../src/backup/drill.ts";
 import { makeBackup } from "../../src/backup/make-backup.ts";
 import { listManifests } from "../../src/backup/manifest.ts";
@@ -9,7 +9,20 @@ import { restoreBackup } from "../../src/backup/restore.ts";
 import { openVault } from "../../src/backup/vault.ts";
 import { openContexts } from "../../src/contexts/open.ts";
 import { readStart } from "../../src/contexts/start.ts";
-import { contentsOf, fill, folderVault, headsIn, noise, objectsIn, openStoreOf, ROOT, STORES } from "./world.ts";
+import {
+  contentsOf,
+  fill,
+  folderVault,
+  headsIn,
+  noise,
+  objectsIn,
+  openStoreOf,
+  ROOT,
+  STORES,
+  stopServers,
+} from "./world.ts";
+
+afterAll(stopServers);
 
 const path = ROOT;
 
@@ -208,8 +221,7 @@ describe("encryption", () => {
     const to = await openStoreOf("sqlite", onTestFinished);
     const tried = async (dir: string, given?: string) => {
       const vault = openVault(await openPlace(dir), "project-1", given === undefined ? undefined : Buffer.from(given));
-      for (const work of [restoreBackup({ vault, to, path }), makeBackup({ store, vault, path })])
-        await expect(work).rejects.toMatchObject({ code: "refused" });
+      await expect(makeBackup({ store, vault, path })).rejects.toMatchObject({ code: "refused" });
       return restoreBackup({ vault, to, path }).catch((error: Error) => error.message);
     };
     expect(await tried(sealed.dir, "another key, as long")).toMatch(/made with another key: give that one/);

@@ -4,8 +4,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
-import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
-import { type CliOptions, runCli, startCli } from "../cli/cli.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
+import { type CliOptions, runCli, startCli, stateEnv } from "../cli/cli.ts";
 import { startBucket } from "./bucket.ts";
 import { folder } from "./world.ts";
 
@@ -26,8 +26,7 @@ async function said(opts: CliOptions, args: string[], code = 0): Promise<string>
 const json = async (opts: CliOptions, args: string[]) => JSON.parse(await said(opts, [...args, "--json"]));
 
 async function typesIn(opts: CliOptions, context: string): Promise<string[]> {
-  const { ledgerFile } = openProject({ cwd: opts.cwd, state: `${opts.state}/holdfast` });
-  const store = await openSqliteStore(ledgerFile, { readOnly: true });
+  const store = await openStore(openProject({ cwd: opts.cwd, env: stateEnv(opts) }).ledgers);
   const types: string[] = [];
   for await (const { type } of store.read(context)) types.push(type);
   await store.close();

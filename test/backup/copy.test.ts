@@ -1,9 +1,11 @@
 // A whole store copied into another: exactly, once, and only where the target has no other past.
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { copyAllLedgers } from "../../src/backup/copy-store.ts";
 import { openContexts } from "../../src/contexts/open.ts";
 import type { Store, StoredEvent } from "../../src/ledger/store.ts";
-import { contentsOf, fill, openStoreOf, STORES } from "./world.ts";
+import { contentsOf, fill, openStoreOf, STORES, stopServers } from "./world.ts";
+
+afterAll(stopServers);
 
 const KINDS = Object.keys(STORES);
 const pairs = KINDS.flatMap((from) => KINDS.map((to) => [from, to] as const));

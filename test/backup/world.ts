@@ -7,9 +7,11 @@ import { openVault, type Vault } from "../../src/backup/vault.ts";
 import { openContexts } from "../../src/contexts/open.ts";
 import { contextStateHash } from "../../src/contexts/verify.ts";
 import { contentHashOf } from "../../src/ledger/content-hash.ts";
+import { openRedisStore } from "../../src/ledger/redis/index.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { Store } from "../../src/ledger/store.ts";
 import { createMemory, openMemoryStore } from "../ledger/memory-store.ts";
+import { hasRedis, type RedisServer, startRedis } from "../ledger/redis-server.ts";
 
 /** The tree that the contexts of `fill` work in. */
 export const ROOT = os.tmpdir();
@@ -25,8 +27,21 @@ export function folder(after: AfterTest): string {
 /** Every store that is to be had: one line each. */
 export const STORES: Record<string, (after: AfterTest) => Promise<Store>> = {
   sqlite: async (after) => openSqliteStore(path.join(folder(after), "ledger.db")),
+  ...(hasRedis() && { redis: redisStore }),
   memory: async () => Object.assign(openMemoryStore(createMemory()), { url: `memory:${Math.random()}` }),
 };
+
+let redis: Promise<RedisServer> | undefined;
+let projects = 0;
+
+/** One server a file of tests, each store a project of its own on it. */
+async function redisStore(): Promise<Store> {
+  redis ??= startRedis();
+  return openRedisStore((await redis).url(`p${++projects}`));
+}
+
+/** For `afterAll` of whoever opens stores of every kind. */
+export const stopServers = async (): Promise<void> => void (await (await redis)?.stop());
 
 export async function openStoreOf(kind: string, after: AfterTest): Promise<Store> {
   const store = await STORES[kind]!(after);

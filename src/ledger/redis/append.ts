@@ -129,7 +129,8 @@ function putWrite(args: Argument[], { write, events }: DraftedWrite, named: read
   const expected = Object.entries(write.expect ?? {});
   args.push(String(expected.length));
   for (const [entity, version] of expected) args.push(entity, String(version));
-  args.push(String(named.length), ...named, ...summaryArguments(write.summary), String(events.length));
+  args.push(String(named.length), ...named, ...summaryArguments(write.summary), ...listedArguments(write));
+  args.push(String(events.length));
   for (const { id, at, type, v, actor, touches, data, input } of events) {
     const list = touches ?? "";
     args.push(id, at === undefined ? "" : String(at), type, String(v), actor, list, data);
@@ -140,6 +141,9 @@ function putWrite(args: Argument[], { write, events }: DraftedWrite, named: read
 }
 
 /** An object's keys are stored each by itself, so that two writers may each own some. */
+const listedArguments = ({ listed }: Write): string[] =>
+  listed ? [String(listed.createdAt), String(listed.updatedAt)] : [""];
+
 function summaryArguments(summary: Write["summary"]): string[] {
   if (summary === undefined) return [""];
   if (!isRecord(summary)) return ["whole", "1", "whole", JSON.stringify(summary)];
