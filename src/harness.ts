@@ -35,6 +35,7 @@ import { createMcp } from "./mechanisms/mcp/index.ts";
 import { createMemory } from "./mechanisms/memory/index.ts";
 import { createOutputBound } from "./mechanisms/output/index.ts";
 import { createPermissions } from "./mechanisms/permissions/index.ts";
+import { createPersonCommands } from "./mechanisms/person-commands/index.ts";
 import { promptCache } from "./mechanisms/prompt-cache/index.ts";
 import { createRecovery } from "./mechanisms/recovery/index.ts";
 import { createRedaction, redactor } from "./mechanisms/redaction/index.ts";
@@ -80,6 +81,7 @@ export function mechanismsOf(opts: HouseOptions): Mechanism[] {
     createSubagents({ isolate: house.isolate, ...opts.subagents, runner: opts.runner, catalogue: opts.catalogue }), // tools, intake, wake: task, for children that run the same loop
     createHubMechanism(opts.contexts), // tools: context_list context_read context_write export_to_context, for agents with a part of a larger work
     createMcp({ ...house, ...opts.mcp }), // tools, input, intake, system, gate: connect_mcp, the tools of MCP servers, their resources and prompts
+    createPersonCommands(), // input: what a person ran beside the conversation, with their next words
     createMemory(opts.memory && opts.memories && { ...opts.memory, open: opts.memories }), // input, tools: remember forget
     createSurroundings({ tell: opts.surroundings }), // input: the day and the branch, where they changed
     defineMechanism({ name: "own-tools", tools: opts.tools ?? [], carry: nothing, outside: { tools: ["*"] } }), // the embedding program's tools

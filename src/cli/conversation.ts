@@ -4,13 +4,15 @@ import type { ContextInfo } from "../contexts/listing.ts";
 import { seenFacts } from "../file-access/seen-files.ts";
 import type { Harness, Run } from "../harness.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
+import type { RanCommand } from "../mechanisms/person-commands/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
 import type { WorkFlags } from "./flags.ts";
+import { sayHeld, takenOver } from "./going-on.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { isIn, type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
-import { contentOf, type Prompt } from "./prompt.ts";
+import { contentOf } from "./prompt.ts";
 import { beginContext, type NewConversation } from "./session.ts";
 import type { OpenSettings } from "./settings.ts";
 import { begunWith, startOf } from "./start.ts";
@@ -41,8 +43,12 @@ export interface OpenConversation {
   readonly state: OpenState;
   /** Undefined before the first prompt. */
   readonly run: Run | undefined;
-  /** Contract: durable when it resolves. `waits`: a turn of its own, behind the one that runs; `beside`: data that comes with the words. */
-  send(words: string, how?: { waits?: boolean; beside?: Prompt["beside"] }): Promise<void>;
+  /** Undefined while nothing is recorded. */
+  readonly contextId: string | undefined;
+  /** Contract: durable when it resolves. `waits`: a turn of its own, behind the one that runs. */
+  send(words: string, how?: { waits?: boolean }): Promise<void>;
+  /** A command of the person's own has ended: it goes with their next words. Contract: durable when it resolves. */
+  ran(command: RanCommand): Promise<void>;
   /** Takes up what was cut off; `stopped`: also a turn that was stopped on purpose. */
   takeUp(how?: { stopped?: boolean }): Promise<void>;
   /** Ends the turn that runs, cleanly; false when none does. */
@@ -79,11 +85,11 @@ export async function openConversation(
     seen: Parameters<Harness["run"]>[1],
   ): Promise<Run> {
     let recording: Promise<unknown> = Promise.resolve();
-    const begun = await harness.run(content, {
+    const opening = harness.run(content, {
       ...seen,
       context: id,
       wait: AbortSignal.any([over.signal, AbortSignal.timeout(60_000)]),
-      takeOverInteractive: true,
+      takeOverInteractive: context !== undefined, // a person names what is gone on with
       onEvent: door.event,
       onOpen: (held) => {
         // Held, and before anything happens in it: whoever comes after a kill goes on with what was typed here.
@@ -92,9 +98,10 @@ export async function openConversation(
         recording.catch(() => undefined); // awaited below
       },
     });
+    const begun = await opening.catch((error) => sayHeld(error, { context, flags }));
     run = begun;
     door.opened(begun);
-    door.says(says.splice(0));
+    door.says([...takenOver(begun), ...says.splice(0)]);
     await recording;
     driven = drive(begun).catch((error) => door.failed(error));
     return begun;
@@ -122,9 +129,20 @@ export async function openConversation(
     }
   }
 
-  const idOf = async (title: string): Promise<string> =>
-    context?.id ??
-    beginContext({ flags, harness, title: flags.name ?? title, state, trusted: settings.trusted, record });
+  /** Of a context that began here, with words or with a command of the person's own. */
+  let begunHere: Promise<string> | undefined;
+  let contextId = context?.id;
+
+  async function idOf(title: string): Promise<string> {
+    if (context) return context.id;
+    const given = { flags, harness, title: flags.name ?? title, state, trusted: settings.trusted, record };
+    begunHere ??= beginContext(given);
+    begunHere.catch(() => {
+      begunHere = undefined; // it is tried again with the next words
+    });
+    contextId = await begunHere;
+    return contextId;
+  }
 
   return {
     harness,
@@ -136,11 +154,18 @@ export async function openConversation(
     get run() {
       return run;
     },
-    async send(words, { waits = false, beside = [] } = {}) {
+    get contextId() {
+      return contextId;
+    },
+    async send(words, { waits = false } = {}) {
       const place = { settings, root: state.project.root, cwd: flags.cwd, servers };
-      const { content, seen } = await contentOf({ words, beside }, place);
+      const { content, seen } = await contentOf({ words }, place);
       if (run) await run.send(content, { waits, facts: (id) => seenFacts(seen, id) });
       else await open(content, await idOf(words), { seen, goal: flags.goal });
+    },
+    async ran(command) {
+      const ledger = run?.taken.ledger ?? (await harness.host.open(await idOf("")));
+      await ledger.append([{ type: "command.ran", actor: "user", data: command }]);
     },
     async takeUp({ stopped = false } = {}) {
       if (!run && context) await open(undefined, context.id, { leavesStopped: !stopped });

@@ -24,7 +24,7 @@ export const PLACE = {
   state: text("DIR|sqlite:FILE|redis://…", "instead of $XDG_STATE_HOME/holdfast (or $HOLDFAST_STATE)"),
   ...EVERY,
 };
-export type PlaceFlags = Pick<Values<typeof PLACE>, "cwd" | "state">;
+export type PlaceFlags = Pick<Values<typeof PLACE>, "cwd" | "state"> & { door?: "terminal" };
 
 export const JSON_TOO = { json: toggle("JSON instead of text") };
 export type JsonToo = Values<typeof JSON_TOO>;

@@ -45,14 +45,24 @@ export function howToGoOn(
   return `Take it up again with: ${resumeLine(context, flags, higher)}`;
 }
 
-/** Whoever holds the context waits for a person: perhaps for this one. */
-export function sayWaiting(
+/** Another process has it: how to work on a copy, and, where that one waits for a person, perhaps for this one, how to answer. */
+export function sayHeld(
   error: unknown,
   { context, flags }: { context: ContextInfo | undefined; flags: PlaceFlags },
 ): never {
-  if (!isHoldfastError(error, "held") || context?.status !== "waiting") throw error;
-  const see = commandLine(["approve", "ls"], flags, context.root);
-  throw new HoldfastError("held", `${error.message}; it waits for an answer: ${see}`, { cause: error });
+  if (!isHoldfastError(error, "held") || !context) throw error;
+  const waits =
+    context.status === "waiting"
+      ? `; it waits for an answer: ${commandLine(["approve", "ls"], flags, context.root)}`
+      : "";
+  const copy = resumeLine(context, flags, ["--fork-session"]);
+  throw new HoldfastError("held", `${error.message}${waits}; or work on a copy of it: ${copy}`, { cause: error });
+}
+
+/** A person's terminal that was ended for this. */
+export function takenOver({ context, taken: { lease } }: Run): string[] {
+  if (!lease.tookOver || !lease.takenFrom?.interactive) return [];
+  return [`${context} was open in a stopped terminal (process ${lease.takenFrom.pid}): that one was ended for this`];
 }
 
 /** A type of agent that is not there may be one of a repository that is not trusted. */

@@ -25,7 +25,7 @@ import type { Content } from "../models/model.ts";
 import { driveRun, type RunResult } from "../run-result.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, nothingLeft, sayWaiting } from "./going-on.ts";
+import { howToGoOn, nothingLeft, sayHeld, takenOver } from "./going-on.ts";
 import { leftBehind } from "./left-behind.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
@@ -197,7 +197,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
     context,
     ...(prompt && { seen: prompt.seen, goal: work.goal, isPiped: work.isPiped }),
     wait: AbortSignal.timeout(60_000),
-    takeOverInteractive: true,
+    takeOverInteractive: flags.continue || Boolean(flags.resume),
     onEvent: (event) => {
       refusals.event(event);
       output.event(event);
@@ -223,8 +223,9 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
       });
     },
   });
-  const run = await opening.catch((error) => sayWaiting(error, work));
+  const run = await opening.catch((error) => sayHeld(error, work));
   signals.of(run);
+  for (const line of takenOver(run)) process.stderr.write(`holdfast: ${line}\n`);
   try {
     await recording;
   } catch (error) {

@@ -3,17 +3,13 @@ import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import type { Harness, Run } from "../harness.ts";
 import { contextState } from "../loop/agent.ts";
 import { counted } from "../text/counted.ts";
-import type { WorkFlags } from "./flags.ts";
+import type { PlaceFlags } from "./flags.ts";
 
 /** What is not over when the process ends, and how to go on with it. */
 export function leftBehind(
   { taken: { agent, ledger } }: Run,
   { host }: Harness,
-  {
-    flags,
-    context,
-    stayed,
-  }: { flags: Pick<WorkFlags, "cwd" | "state">; context: { id: string; root: string }; stayed: boolean },
+  { flags, context, stayed }: { flags: PlaceFlags; context: { id: string; root: string }; stayed: boolean },
 ): string[] {
   const agents = Object.keys(contextState(ledger).agents);
   const own = host.outstanding(ledger, agent.turn.agent).filter(({ count }) => count > 0);

@@ -3,7 +3,7 @@ import { type ContextInfo, listContexts } from "../contexts/listing.ts";
 import { settleMovedRoots } from "../contexts/project/moved-roots.ts";
 import { findProject, openProject, type Project } from "../contexts/project.ts";
 import { sweepExpired } from "../contexts/sweep.ts";
-import { commandLine, resumeLine, shellWord } from "../front/presentation/command-line.ts";
+import { resumeLine, shellWord, startLine } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { openStore } from "../ledger/open-store.ts";
@@ -38,11 +38,12 @@ export async function projectOf(flags: PlaceFlags & { outputFormat?: string }): 
 /** `quiet`, `dryRun`: of those commands that have them. */
 type Opening = PlaceFlags & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
 
-export async function openState(flags: Opening): Promise<OpenState> {
+/** `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. */
+export async function openState(flags: Opening, { interactive = false } = {}): Promise<OpenState> {
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
-  const store = await openStore(project.ledgers, { beforeClose });
+  const store = await openStore(project.ledgers, { beforeClose, interactive });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {
@@ -121,13 +122,13 @@ export async function chosenContext(
   { store, project }: Pick<OpenState, "store" | "project">,
   flags: PlaceFlags & { continue: boolean; resume?: string | undefined },
 ): Promise<ContextInfo | undefined> {
-  if (flags.resume) return findContext(store, flags.resume, flags).catch(sayNewest);
+  if (flags.resume) return findContext(store, flags.resume, flags).catch((error) => sayNewest(error, flags));
   if (flags.resume === undefined && !flags.continue) return undefined;
   const all = (await listContexts(store)).filter(({ aside }) => !aside);
   const here = all.filter((c) => isIn(project, c));
   const newest = (flags.continue ? undefined : here.find(isOpen)) ?? here[0];
   if (newest) return newest;
-  const start = `start one with \`${commandLine(["-p"], flags)} "…"\``;
+  const start = `start one with \`${startLine(flags)}\``;
   const [other] = flags.continue ? all : [all.find(isOpen) ?? all[0]];
   if (!other) throw new HoldfastError("not_found", `there is no context to go on with here: ${start}`);
   throw new HoldfastError(
@@ -142,9 +143,12 @@ const isOpen = ({ status }: ContextInfo): boolean => ["interrupted", "paused", "
 export const isIn = (project: Project, { root }: ContextInfo): boolean => [...pathsOf(project), ""].includes(root);
 
 /** Adds how to go on with the newest context, for who gave a prompt where an id belongs. */
-function sayNewest(error: unknown): never {
+function sayNewest(error: unknown, { door }: PlaceFlags): never {
   if (!isHoldfastError(error, "not_found") || error.detail !== undefined) throw error; // one that is elsewhere was meant
-  throw new HoldfastError("not_found", `${error.message}; \`holdfast -p -c "…"\` goes on with the newest`);
+  throw new HoldfastError(
+    "not_found",
+    `${error.message}; \`holdfast ${door === "terminal" ? "-c" : '-p -c "…"'}\` goes on with the newest`,
+  );
 }
 
 /** The directory, by every path that leads to it now. */

@@ -13,8 +13,6 @@ export interface Prompt {
   words: string;
   /** What was piped in beside them. */
   piped?: string;
-  /** What comes with them besides, and where it is from. */
-  beside?: readonly { from: string; text: string }[];
   /** The words themselves were piped in, not typed: they name no files. */
   isPiped?: true;
 }
@@ -53,7 +51,7 @@ export function typedWords(given: readonly string[]): Prompt | undefined {
 
 /** The words first; the rest is data, marked with where it comes from; files that are brought count as read. What is not brought is said. */
 export async function contentOf(
-  { words, piped, isPiped, beside = [] }: Prompt,
+  { words, piped, isPiped }: Prompt,
   {
     settings,
     root,
@@ -63,10 +61,7 @@ export async function contentOf(
 ): Promise<{ content: Content[]; seen: SeenFile[] }> {
   const seen: SeenFile[] = [];
   const media: Content[] = [];
-  const data = [
-    ...(piped === undefined ? [] : [noteText("standard input", piped)]),
-    ...beside.map(({ from, text }) => noteText(from, text)),
-  ];
+  const data = piped === undefined ? [] : [noteText("standard input", piped)];
   if (!isPiped && words.includes("@")) {
     const { filesIn } = await import("./prompt-files.ts");
     const { files, says } = await filesIn(words, {

@@ -13,14 +13,16 @@ import { sameJson } from "../ledger/same-json.ts";
 import type { EventInput } from "../ledger/store.ts";
 import type { LoadedSettings } from "../settings/load.ts";
 import { isEscalating } from "../settings/repository.ts";
-import type { WorkFlags } from "./flags.ts";
+import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import type { OpenState } from "./open.ts";
 import { givenServers, type KeptConfig, unchangedFiles } from "./remembered-servers.ts";
 import { trustNow } from "./settings.ts";
 
 /** The type of a lead is chosen with a prompt only. */
-type Given = WorkFlags & McpFlags & { agent?: string; stay?: boolean; pluginDir?: string[]; keptPluginDirs?: string[] };
+type Given = WorkFlags &
+  PlaceFlags &
+  McpFlags & { agent?: string; stay?: boolean; pluginDir?: string[]; keptPluginDirs?: string[] };
 
 export interface Started<F extends Given = Given> {
   /** What was given now, and what is taken up of what was given before. */
@@ -255,7 +257,7 @@ interface Saying {
   context: ContextInfo;
   taken: Taken;
   given: Start;
-  flags: Pick<Given, "cwd" | "state" | "stay">;
+  flags: PlaceFlags & Pick<Given, "stay">;
   mode: PermissionMode;
 }
 

@@ -61,7 +61,7 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
   async function take(
     name: string,
     judged: LeaseRow | undefined,
-    from: Holder | undefined,
+    from: Pick<Lease, "takenFrom" | "tookOver">,
   ): Promise<Lease | undefined> {
     const fence = { name, term: (judged?.term ?? 0) + 1, token: randomBytes(16).toString("hex") };
     const holder = thisHolder(opts.interactive);
@@ -75,7 +75,7 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
     crashPoint("lease.taken");
     if (deadline) deadlines.set(fence.token, deadline);
     const forget = () => void deadlines.delete(fence.token);
-    return { ...fence, holder, ...(from && { takenFrom: from }), ...owned(rows, fence, { leaseMs, deadline, forget }) };
+    return { ...fence, holder, ...from, ...owned(rows, fence, { leaseMs, deadline, forget }) };
   }
 
   return {
@@ -84,14 +84,14 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
         const row = await rows.read(name);
         const now = standing(row);
         if (now.free) {
-          const lease = await take(name, row, now.from);
+          const lease = await take(name, row, now.from ? { takenFrom: now.from } : {});
           if (lease) return lease;
           continue;
         }
         const { held, apart } = now;
         if (held.expiresInMs <= 0 && (!held.holder.interactive || takeOverInteractive)) {
           if (!apart && !(await end(held.holder))) return { held };
-          const lease = await take(name, row, held.holder);
+          const lease = await take(name, row, { takenFrom: held.holder, tookOver: true });
           if (lease) return lease;
           continue;
         }

@@ -113,6 +113,8 @@ export interface Lease extends Readonly<Fence> {
   readonly holder: Holder;
   /** The holder this lease was taken from, when it had not released it: a crash, a reboot, another machine. */
   readonly takenFrom?: Holder;
+  /** That holder was alive, past its time: it was ended for this, or is fenced off where it cannot be. */
+  readonly tookOver?: true;
   /** Contract: false when the lease was lost; the holder must stop at once. */
   renew(): Promise<boolean>;
   /**

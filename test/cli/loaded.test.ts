@@ -26,11 +26,11 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 194],
-  ["contexts ls", 185],
-  ["agents ls", 183],
-  ["permissions check git-status", 233],
-  ["-p hello --model rehearsal", 414], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["tasks ls", 195],
+  ["contexts ls", 186],
+  ["agents ls", 184],
+  ["permissions check git-status", 234],
+  ["-p hello --model rehearsal", 416], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);

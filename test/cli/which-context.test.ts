@@ -98,6 +98,6 @@ test("a model whose key is gone is named as the context's own, and whoever holds
   const second = await runCli(["-p", "-r", id, "more"], opts);
   expect([second.code, second.stderr]).toEqual([
     2,
-    `holdfast: process ${waits.child.pid} works in context ${id}: wait until it is done, end it, or work in another context; it waits for an answer: holdfast approve ls --cwd ${opts.cwd}\n`,
+    `holdfast: process ${waits.child.pid} works in context ${id}: wait until it is done, end it, or work in another context; it waits for an answer: holdfast approve ls --cwd ${opts.cwd}; or work on a copy of it: holdfast -p -r ${id} --fork-session --cwd ${opts.cwd}\n`,
   ]);
 });

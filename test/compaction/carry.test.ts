@@ -33,6 +33,7 @@ test("every mechanism of the house says what of it must survive, or that nothing
       "checkpoints",
       "output",
       "redaction",
+      "person-commands",
       "own-tools",
     ]);
   }

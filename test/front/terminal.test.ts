@@ -116,3 +116,20 @@ test("streams, asks, and answers Ctrl-C at the question; after the resume edits 
     ],
   ]);
 });
+
+test("who is still typing when the question comes has answered nothing, also with the Enter that follows", {
+  timeout: 30_000,
+}, async () => {
+  const { opts, model } = setUp();
+  const running = startInTerminal(["-p", "go", ...model], opts);
+  const { stdin, stdout } = running.child;
+  stdout!.on("data", (data) => {
+    if (String(data).includes("may I?")) {
+      stdin!.write("and ");
+      setTimeout(() => stdin!.write("y\r"), 550);
+    }
+    if (String(data).includes(PROMPT)) setTimeout(() => stdin!.write("\u0003"), 1_000);
+  });
+  const { code } = await running.exited;
+  expect([code, fs.existsSync(path.join(opts.cwd, "a.txt"))]).toEqual([130, false]);
+});

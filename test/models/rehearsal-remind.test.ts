@@ -13,7 +13,7 @@ describe("the rehearsal model sets reminders", () => {
     const set = await play([user("remind me of the meeting in 3 minutes.")], tools);
     expect(set.calls).toEqual([[["schedule_cron", { when: "in 3 minutes", prompt: "Reminder: the meeting" }]]]);
     expect(set.text).toBe(
-      "I will remind you: the meeting\nScheduled sch_1: once, in 3 minutes\nIt comes without input while a process stays (`--stay`); otherwise when this context is next taken up.",
+      "I will remind you: the meeting\nScheduled sch_1: once, in 3 minutes\nIt comes without input while a process stays (the terminal, `--stay`); otherwise when this context is next taken up.",
     );
     const fired = await play([...set.items, note("cron", `[Scheduled] Reminder: the meeting\n${FIRED}`)], tools);
     expect([fired.calls, fired.text]).toEqual([[], `Reminder: the meeting\n${FIRED}`]);

@@ -122,7 +122,7 @@ describe("the rehearsal model leads a team", () => {
     const meanwhile = [[], [], [planOf("alice"), status]];
     const first = await play([user(REQUEST)], tools, { meanwhile });
     const decision = (name: string) =>
-      `The decision is yours: \`holdfast team approve plan_${name}_ab12\` or \`holdfast team reject plan_${name}_ab12 "why"\`, in another terminal; \`holdfast team send lead "approve ${name}"\` tells me to.`;
+      `The decision is yours: /team in the terminal, elsewhere \`holdfast team approve plan_${name}_ab12\` or \`holdfast team reject plan_${name}_ab12 "why"\`; "approve ${name}" tells me to.`;
     const told = (name: string) =>
       `${name} asks for approval of a plan (plan_${name}_ab12):\n\`\`\`\n1. Look\n2. Write\n\`\`\`\n${decision(name)}`;
     expect(first.text.endsWith(`I report each one.\n\n${told("alice")}`)).toBe(true);

@@ -1,6 +1,8 @@
 // `holdfast tasks ls|show|add|update|claim|release|done|cancel|rm|graph|export|import`: the board, for a person.
+
 import { resolve } from "node:path";
 import type { Project } from "../../contexts/project.ts";
+import { outputColumns } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import type { Board } from "../../mechanisms/tasks/board.ts";
 import { drawTasks } from "../../mechanisms/tasks/draw.ts";
@@ -53,7 +55,7 @@ const VERBS = {
     desk.print(`removed ${visible(id)}${unblocked.length > 0 ? `; unblocked: ${names(unblocked)}` : ""}\n`);
   },
   graph: async ({ board, flags, print }: Desk) =>
-    print(drawTasks(await board.list(), { width: process.stdout.columns ?? 100, all: flags.all })),
+    print(drawTasks(await board.list(), { width: outputColumns() ?? 100, all: flags.all })),
   export: async ({ board, flags, cwd, print }: Desk, dir: string) => {
     const files = await writeTaskFiles(resolve(cwd, dir), await board.list(), { force: flags.force });
     print(`${files.length} tasks in ${visible(dir)}\n`);

@@ -1,10 +1,11 @@
 // `holdfast workflow run|ls|show|retry|input`: phases of agents over one context, each finished phase for good.
+
 import { isAbsolute, relative, resolve } from "node:path";
 import type { Context } from "../../contexts/context.ts";
 import type { ContextInfo } from "../../contexts/listing.ts";
 import { type Contexts, openContexts } from "../../contexts/open.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
-import { oneLine, printable } from "../../front/presentation/printable.ts";
+import { oneLine, outputColumns, printable } from "../../front/presentation/printable.ts";
 import { createScreen, isLiveTerminal } from "../../front/text/screen.ts";
 import { createHub } from "../../hub/hub.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -191,7 +192,7 @@ function draw(status: WorkflowRun, flags: Look): number {
   return 0;
 }
 
-const width = (): number => Math.min(120, process.stdout.columns ?? 100);
+const width = (): number => Math.min(120, outputColumns() ?? 100);
 
 /** JSON where it is JSON, else the text itself. */
 function pairs(words: readonly string[]): Record<string, unknown> {

@@ -5,6 +5,8 @@ import type { OwnCommandEnd } from "./own-command.ts";
 export interface CommandDesk {
   /** Lines for the transcript. */
   say(lines: readonly string[]): void;
+  /** Rows of a table: a left cell, blanks, and what it is. */
+  table(rows: readonly string[]): void;
   /** Contract: the id, where there is a context; otherwise it says that there is none yet. */
   contextId(): string | undefined;
   /** A command of Holdfast's own: what it prints is shown. */
@@ -52,7 +54,7 @@ const ofContext =
   };
 
 export const SLASH_COMMANDS: readonly SlashCommand[] = [
-  { name: "help", help: "what can be typed, and the keys", run: (desk) => desk.say(helpLines()) },
+  { name: "help", help: "what can be typed, and the keys", run: (desk) => desk.table(helpLines()) },
   {
     name: "model",
     help: "another model: /model sonnet",

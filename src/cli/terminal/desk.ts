@@ -6,6 +6,7 @@ import { money, tokens } from "../../front/presentation/format.ts";
 import { age, oneLine } from "../../front/presentation/printable.ts";
 import { createChoiceList, type ListChoice } from "../../front/terminal/choice-list.ts";
 import { createPager } from "../../front/terminal/pager.ts";
+import { tableRows } from "../../front/terminal/rows.ts";
 import { createTeamView } from "../../front/terminal/team-view.ts";
 import type { Run } from "../../harness.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -21,7 +22,7 @@ import { type CommandDesk, SLASH_COMMANDS } from "./commands.ts";
 import { namedSkills } from "./completions.ts";
 import type { Sitting } from "./interactive.ts";
 import { runOwnCommand } from "./own-command.ts";
-import { wholePast } from "./past.ts";
+import { promptAfter, wholePast } from "./past.ts";
 
 export interface Desk extends CommandDesk {
   nextMode(): Promise<void>;
@@ -61,12 +62,14 @@ function windowLine(run: Run, { limits }: Model): string {
 
 export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions): Desk {
   const { terminal, state } = sitting;
-  const { transcript, style, app, changed } = terminal;
+  const { transcript, style, app, changed, prompt } = terminal;
   const root = () => sitting.conversation?.state.project.root ?? state.project.root;
   const say = (lines: readonly string[]) => transcript.say(lines);
-  const own = async (words: readonly string[]) =>
-    runOwnCommand({ words, flags: sitting.flags, root: root() }, (line) => say([line]));
-  const quietly = async (words: readonly string[]) => runOwnCommand({ words, flags: sitting.flags, root: root() });
+  const columns = () => terminal.size().columns;
+  const table = (lines: readonly string[]) => say(tableRows(lines, columns()));
+  const given = (words: readonly string[]) => ({ words, flags: sitting.flags, root: root(), columns: columns() });
+  const own = async (words: readonly string[]) => runOwnCommand(given(words), (line) => table([line]));
+  const quietly = async (words: readonly string[]) => runOwnCommand(given(words));
 
   /** Undefined: nothing was chosen. */
   function choose<T>(title: string, items: readonly (ListChoice & { value: T })[]): Promise<T | undefined> {
@@ -103,23 +106,28 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
     if (id === undefined || sitting.isBusy()) return;
     const all = await json(["contexts", "checkpoints", id]);
     const points = (Array.isArray(all) ? all : []).filter(isRecord).toReversed();
-    const name = await choose(
+    const point = await choose(
       "Go back to before …",
-      points.map(({ name, note, at }) => ({
+      points.map(({ name, note, at, seq, auto }) => ({
         label: String(name),
         detail: `${typeof at === "number" ? `${age(at)} ago ` : ""}${oneLine(String(note ?? ""), 80)}`,
-        value: String(name),
+        value: { name: String(name), ...(auto === true && typeof seq === "number" && { promptBehind: seq }) },
       })),
     );
-    if (name === undefined) return;
+    if (point === undefined) return;
+    const { name, promptBehind } = point;
     const only = await choose<string>(`Back to before ${name}: what goes back?`, [
       { label: "conversation and files", value: "" },
       { label: "conversation", detail: "the files stay as they are", value: "conversation" },
       { label: "files", detail: "the conversation stays as it is", value: "files" },
     ]);
     if (only === undefined) return;
+    const words =
+      promptBehind === undefined || only === "files" ? undefined : await promptAfter(state, id, promptBehind);
     const restore = async () => {
-      await own(["contexts", "restore", id, name, ...(only === "" ? [] : ["--only", only])]);
+      const { code } = await own(["contexts", "restore", id, name, ...(only === "" ? [] : ["--only", only])]);
+      // To be said again, otherwise; but not over what was typed meanwhile.
+      if (code === 0 && words !== undefined && prompt.isEmpty) prompt.set(words);
     };
     // It cannot be restored while it is held: it is let go for that, and taken again.
     await sitting.change({ context: await infoOf(id), between: restore });
@@ -131,11 +139,12 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
   async function resume(): Promise<void> {
     if (sitting.isBusy()) return;
     const all = (await listContexts(state.store)).filter(({ aside }) => !aside);
+    const here = sitting.conversation?.contextId;
     const chosen = await choose(
       "Go on with …",
       all.slice(0, 500).map((one) => ({
         label: oneLine(one.title, 70) || one.id,
-        detail: `${one.status} · ${one.id}`,
+        detail: [...(one.id === here ? ["this one"] : []), `${age(one.updatedAt)} ago`, one.status, one.id].join(" · "),
         preview: async () => (await quietly(["contexts", "show", one.id])).out.slice(-12),
         value: one,
       })),
@@ -210,6 +219,7 @@ export function createDesk(sitting: Sitting, { last, leave, send }: DeskOptions)
 
   return {
     say,
+    table,
     contextId,
     own,
     send: (text) => send(text),

@@ -6,10 +6,12 @@ import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
+import { endText, type RanCommand } from "../../mechanisms/person-commands/index.ts";
 import type { RunResult } from "../../run-result.ts";
 import { nearestName } from "../../text/similarity.ts";
 import { type ConversationFlags, type OpenConversation, openConversation } from "../conversation.ts";
 import { errorText } from "../error-text.ts";
+import type { PlaceFlags } from "../flags.ts";
 import { leftBehind } from "../left-behind.ts";
 import { chosenContext, type OpenState, openState } from "../open.ts";
 import { forked } from "../session.ts";
@@ -22,7 +24,7 @@ import { runPersonCommand } from "./person-command.ts";
 import { createStatus } from "./status.ts";
 import { asksTrust } from "./trust-question.ts";
 
-export type InteractiveFlags = ConversationFlags & { screenReader?: boolean };
+export type InteractiveFlags = ConversationFlags & PlaceFlags & { screenReader?: boolean };
 
 interface ChangeTo {
   flags?: Partial<InteractiveFlags>;
@@ -61,8 +63,9 @@ function wordsOf(name: string, rest: string): string[] {
 const SETTLE_MS = 120;
 const STOPPED = "· interrupted; say how to go on, or just: go on";
 
-export async function interactive(flags: InteractiveFlags, words: string[]): Promise<number> {
-  const state = await openState(flags);
+export async function interactive(given: InteractiveFlags, words: string[]): Promise<number> {
+  const flags: InteractiveFlags = { ...given, door: "terminal" };
+  const state = await openState(flags, { interactive: true });
   const left = Promise.withResolvers<number>();
   const over = new AbortController();
   const history: string[] = [];
@@ -83,8 +86,6 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     },
   });
   const { transcript } = terminal;
-  /** What was run with `!` since the last words. */
-  let ran: { from: string; text: string }[] = [];
   let runs: AbortController | undefined;
   let last: RunResult | undefined;
   /** What was chosen while something was at work. */
@@ -131,11 +132,13 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     const stopped = !("context" in to) && (before?.run?.taken.agent.hasWork() ?? false);
     sitting.conversation = undefined;
     await before?.close();
-    if ("context" in to) ran = []; // it goes with words to the context that it was run beside
     await sitting.attempt(() => to.between?.());
     const next = { ...sitting.flags, ...to.flags };
     try {
-      sitting.conversation = await terminal.opening(() => openConversation(next, state, { context, door }));
+      const opened = await terminal.opening(() => openConversation(next, state, { context, door }));
+      sitting.conversation = opened;
+      // One that another process holds is not gone over to.
+      if (context) await opened.takeUp({ stopped }).catch((error) => opened.close().then(() => Promise.reject(error)));
       sitting.flags = next;
     } catch (error) {
       if (!before) throw error;
@@ -146,14 +149,12 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     } finally {
       status.changed();
     }
-    if (context) await sitting.conversation.takeUp({ stopped });
   }
 
   const infoOf = async (of: OpenConversation | undefined): Promise<ContextInfo | undefined> => {
-    if (!of?.run) return undefined;
+    if (of?.contextId === undefined) return undefined;
     const { listContexts } = await import("../../contexts/index.ts");
-    const { context } = of.run;
-    return (await listContexts(state.store)).find(({ id }) => id === context);
+    return (await listContexts(state.store)).find(({ id }) => id === of.contextId);
   };
 
   const door: Parameters<typeof openConversation>[2]["door"] = {
@@ -204,9 +205,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
   function send(text: string, how: { waits?: boolean } = {}): Promise<void> {
     const sent = sending.then(async () => {
       await ready;
-      const beside = ran;
-      ran = [];
-      await sitting.conversation?.send(text, { ...how, beside });
+      await sitting.conversation?.send(text, how);
     });
     sending = sent.catch(() => undefined);
     return sent;
@@ -218,7 +217,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     if (name === undefined) return send(text, { waits: queued });
     const command = slashCommand(name);
     if (command) {
-      transcript.say(["", terminal.style.dim(oneLine(text, 200))]);
+      if (terminal.isDrawn) transcript.say(["", terminal.style.dim(oneLine(text, 200))]); // otherwise it stands there as it was typed
       return command.run(desk, wordsOf(name, rest));
     }
     const known = await desk.skillNames();
@@ -229,7 +228,7 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
 
   async function personRuns(command: string): Promise<void> {
     if (command === "") return;
-    transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
+    if (terminal.isDrawn) transcript.say([`${terminal.style.cyan("!")} ${terminal.style.bold(command)}`]);
     runs = new AbortController();
     terminal.running.personRuns(oneLine(command, 60));
     let rest = "";
@@ -243,9 +242,20 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     runs = undefined;
     terminal.running.personRuns(undefined);
     if (rest !== "") tell("\n");
-    const how = end.code === undefined ? "it did not run to its end" : `exit code ${end.code}`;
-    if (end.code !== 0) transcript.say([terminal.style.dim(`  ${how}`)]);
-    ran.push({ from: "a command that the user ran", text: `$ ${command}\n${end.output}\n[${how}]` });
+    await record(end);
+  }
+
+  /** With the words around it, in order: it is of the context that was open when it ended. */
+  function record(end: RanCommand): Promise<void> {
+    const recorded = sending.then(async () => {
+      await ready;
+      await sitting.conversation?.ran(end);
+      // Before the first words nobody holds the context: then nothing is told by it.
+      if (!sitting.conversation?.run)
+        transcript.say([terminal.style.dim(`· ${endText(end)}; it goes with your first words`)]);
+    });
+    sending = recorded.catch(() => undefined);
+    return recorded;
   }
 
   const onSignal = (signal: NodeJS.Signals) => left.resolve(signal === "SIGHUP" ? 129 : 143);
@@ -262,15 +272,15 @@ export async function interactive(flags: InteractiveFlags, words: string[]): Pro
     await sitting.change({ context });
     const past = await pastPrompts(state);
     terminal.prompt.remember(past);
-    const given = words.join(" ").trim();
-    if (past.length === 0 && given === "") transcript.say(thingsToTry(style));
+    const first = words.join(" ").trim();
+    if (past.length === 0 && first === "") transcript.say(thingsToTry(style));
     if (isChosenHere) await sitting.attempt(() => desk.resume());
     // What was given for this start is given: another context, and what comes later, is asked about anew.
     sitting.flags = { ...sitting.flags, trust: false };
     await sitting.attempt(() => asksTrust(sitting));
-    if (given !== "") {
-      terminal.prompt.remember([given]);
-      await sitting.attempt(() => submit(given, false));
+    if (first !== "") {
+      terminal.prompt.remember([first]);
+      await sitting.attempt(() => submit(first, false));
     }
     return await left.promise;
   } catch (error) {

@@ -1,5 +1,6 @@
 // Runs a command of Holdfast's own beside the terminal: what `/tasks` shows is what `holdfast tasks` prints.
 import { spawn } from "node:child_process";
+import { COLUMNS_VARIABLE } from "../../front/presentation/printable.ts";
 import { linesOf } from "../../front/sdk-protocol/lines-of.ts";
 import type { PlaceFlags } from "../flags.ts";
 
@@ -8,6 +9,8 @@ export interface OwnCommand {
   flags: PlaceFlags;
   /** The folder that it is about. */
   root: string;
+  /** How wide it may print. */
+  columns: number;
   signal?: AbortSignal;
 }
 
@@ -20,13 +23,13 @@ export interface OwnCommandEnd {
 
 /** Contract: each line is told as it comes; nobody is asked by it. */
 export async function runOwnCommand(
-  { words, flags, root, signal }: OwnCommand,
+  { words, flags, root, columns, signal }: OwnCommand,
   tell?: (line: string) => void,
 ): Promise<OwnCommandEnd> {
   const place = ["--cwd", root, ...(flags.state === undefined ? [] : ["--state", flags.state])];
   const child = spawn(process.execPath, [process.argv[1] ?? "", ...words, ...place], {
     cwd: root,
-    env: { ...process.env, NO_COLOR: "1" },
+    env: { ...process.env, NO_COLOR: "1", [COLUMNS_VARIABLE]: String(columns) },
     stdio: ["ignore", "pipe", "pipe"],
     ...(signal && { signal }),
   });

@@ -85,13 +85,27 @@ export async function pastPrompts({ store }: OpenState): Promise<string[]> {
     const here: string[] = [];
     for await (const { data, actor } of store.read(id, { types: ["input.received"] })) {
       const text = actor === "user" ? wordsOf(data) : "";
-      // A person's own commands are never recorded: one that stands there is somebody else's.
+      // A person's own commands are never recorded as words: one that stands there is somebody else's.
       if (text !== "" && !text.startsWith("!")) here.push(text);
     }
     found.unshift(...here);
     if (found.length > MOST_PROMPTS) break;
   }
   return [...new Set(found.toReversed())].toReversed().slice(-MOST_PROMPTS);
+}
+
+/** The words that a checkpoint was made for. */
+export async function promptAfter({ store }: OpenState, context: string, checkpoint: Seq): Promise<string | undefined> {
+  for await (const taken of store.read(context, { after: checkpoint, types: ["input.taken"] })) {
+    if (taken.actor !== LEAD) continue;
+    for await (const event of store.read(context, { upTo: taken.seq, types: ["input.received"] }))
+      if (event.actor === "user" && inputOf(event) === inputOf(taken)) {
+        const { data } = await unspill(event.data, store.blob);
+        return wordsOf(data) || undefined;
+      }
+    return undefined; // it was nobody's words
+  }
+  return undefined;
 }
 
 /** The words themselves, without what came with them. */

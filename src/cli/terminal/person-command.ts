@@ -1,21 +1,15 @@
 // `!command`: a person runs something in their own shell; what came out is shown, and goes with their next words.
 import { spawn } from "node:child_process";
 import { printable } from "../../front/presentation/printable.ts";
-
-export interface PersonCommand {
-  command: string;
-  code: number | undefined;
-  /** Bounded: the end of it. */
-  output: string;
-}
+import type { RanCommand } from "../../mechanisms/person-commands/index.ts";
 
 const MOST_CHARACTERS = 30_000;
 
-/** Contract: ends with the signal; what it prints is told as it comes. */
+/** Contract: ends with the signal; what it prints is told as it comes. Of a long output the end is kept. */
 export function runPersonCommand(
   command: string,
   { cwd, signal, tell }: { cwd: string; signal: AbortSignal; tell: (text: string) => void },
-): Promise<PersonCommand> {
+): Promise<RanCommand> {
   const shell = process.env.SHELL || "/bin/sh";
   const child = spawn(shell, ["-c", command], { cwd, stdio: ["ignore", "pipe", "pipe"], detached: true });
   const stop = () => {
@@ -36,7 +30,7 @@ export function runPersonCommand(
   return new Promise((resolve) => {
     const end = (code: number | undefined) => {
       signal.removeEventListener("abort", stop);
-      resolve({ command, code, output: output.trimEnd() });
+      resolve({ command, output: output.trimEnd(), ...(code !== undefined && { code }) });
     };
     child.on("error", () => end(undefined));
     child.on("close", (code) => end(code ?? undefined));

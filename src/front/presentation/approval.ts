@@ -8,8 +8,10 @@ import { collapsed, escaped, escapedName, lookalikes } from "./printable.ts";
 import { diffBody } from "./results.ts";
 import { PLAIN, type Style } from "./style.ts";
 
-/** What is typed before the question has been on the screen for so long was not meant for it. */
-export const UNREAD_MS = 300;
+/** Nobody has read a question sooner: nothing answers until then. */
+export const READ_MS = 700;
+/** Between two keys of one who types, and thinks between two words, it is seldom longer: what comes after it is meant for the question. */
+export const PAUSE_MS = 1_500;
 
 /** Past this many lines it is said how many there are. */
 const LONG = 40;

@@ -7,6 +7,8 @@ import { hexOf } from "../../text/visible.ts";
 export interface Place {
   cwd: string;
   state?: string | undefined;
+  /** In the terminal commands open the terminal again; otherwise they are for one turn. */
+  door?: "terminal";
 }
 
 /** What would act on a terminal, or hide in it. */
@@ -35,7 +37,14 @@ export const resumeLine = (
   context: { id: string; root?: string },
   flags: Place & { stay?: boolean },
   more: readonly string[] = [],
-): string => commandLine(["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : []), ...more], flags, context.root);
+): string => {
+  const how =
+    flags.door === "terminal" ? ["-r", context.id] : ["-p", "-r", context.id, ...(flags.stay ? ["--stay"] : [])];
+  return commandLine([...how, ...more], flags, context.root);
+};
+
+/** How to begin one. */
+export const startLine = (flags: Place): string => `${commandLine(flags.door === "terminal" ? [] : ["-p"], flags)} "…"`;
 
 /** How a request for approval is seen before it is answered. */
 export const requestLine = (requestId: string, flags: Place, root?: string): string =>

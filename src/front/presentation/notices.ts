@@ -1,8 +1,10 @@
 // What happens beside the calls, one line each in people's words: jobs that end, reminders, retries, teammates and their plans.
 
+import { LEAD } from "../../loop/agent.ts";
 import { compactedText } from "../../mechanisms/compaction/says.ts";
 import { judgedText, outcomeText } from "../../mechanisms/goal/port.ts";
 import { describeEnd } from "../../mechanisms/jobs/bash.ts";
+import { endText } from "../../mechanisms/person-commands/index.ts";
 import { counted } from "../../text/counted.ts";
 import type { FactBlock } from "./blocks.ts";
 import { duration } from "./format.ts";
@@ -15,9 +17,11 @@ export interface RememberedNotices {
   jobs: Map<string, string>;
   schedules: Map<string, { prompt: string; when: string; zone: string; expression?: string }>;
   subtasks: Map<string, { about: string; at: number; calls: () => number }>;
+  /** What can be done is said as it is done there. */
+  inTerminal: boolean;
 }
 
-export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: RememberedNotices): FactBlock[] {
+export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks, inTerminal }: RememberedNotices): FactBlock[] {
   const { actor: agent, type, data } = fact;
   const notice: Noticed = (text, tone = "plain") => [{ kind: "notice", agent, tone, text: oneLine(text, 300) }];
   switch (type) {
@@ -34,6 +38,10 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
       if (problem === undefined) return notice(`background job finished: ${what}${took}`);
       return notice(`background job did not finish well (${problem}): ${what}${took}`, "bad");
     }
+    case "command.ran":
+      return [
+        { kind: "notice", agent: LEAD, tone: "plain", text: oneLine(`you ran ${data.command}: ${endText(data)}`, 300) },
+      ];
     case "cron.created":
       schedules.set(data.scheduleId, data);
       return notice(
@@ -71,15 +79,20 @@ export function noticeOf(fact: ShownFact, { jobs, schedules, subtasks }: Remembe
     case "goal.ended":
       return notice(outcomeText(data.outcome, data.why), data.outcome === "met" ? "plain" : "bad");
     default:
-      return teamNotice(fact, notice);
+      return teamNotice(fact, { notice, inTerminal });
   }
 }
 
 type Noticed = (text: string, tone?: "plain" | "bad") => FactBlock[];
 
-function teamNotice({ actor: agent, type, data }: ShownFact, notice: Noticed): FactBlock[] {
+function teamNotice(
+  { actor: agent, type, data }: ShownFact,
+  { notice, inTerminal }: { notice: Noticed; inTerminal: boolean },
+): FactBlock[] {
   switch (type) {
     case "plan.submitted":
+      if (inTerminal)
+        return notice(`submitted a plan (${data.requestId}): read it, and approve or reject it, in /team`);
       return notice(
         `submitted a plan: holdfast team approve ${data.requestId} | holdfast team reject ${data.requestId} "why"`,
       );

@@ -11,6 +11,7 @@ import type { compactionEvents } from "../../mechanisms/compaction/events.ts";
 import type { CronState, cronEvents } from "../../mechanisms/cron/events.ts";
 import type { goalEvents } from "../../mechanisms/goal/events.ts";
 import type { JobsState, jobEvents } from "../../mechanisms/jobs/events.ts";
+import type { personCommandEvents } from "../../mechanisms/person-commands/index.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { SubagentsState, subagentEvents } from "../../mechanisms/subagents/events.ts";
 import type { teamEvents } from "../../mechanisms/team/events.ts";
@@ -31,6 +32,7 @@ export type ShownFact = Fact<
     typeof compactionEvents &
     typeof goalEvents &
     typeof jobEvents &
+    typeof personCommandEvents &
     typeof cronEvents &
     typeof subagentEvents &
     typeof approvalEvents &
@@ -52,12 +54,13 @@ interface Subtask {
   calls: number;
 }
 
-export function createPresenter(): Presenter {
+/** `inTerminal`: whoever reads it can do there what is said. */
+export function createPresenter({ inTerminal = false } = {}): Presenter {
   const calls = new Map<string, CallBlock>();
   const subtasks = new Map<string, Subtask>();
   const todos = new Map<string, string[]>();
   const inputs = new Map<string, string>();
-  const remembered: RememberedNotices = { jobs: new Map(), schedules: new Map(), subtasks: new Map() };
+  const remembered: RememberedNotices = { jobs: new Map(), schedules: new Map(), subtasks: new Map(), inTerminal };
 
   const keyOf = (agent: string, callId: string): string => `${agent} ${callId}`;
 

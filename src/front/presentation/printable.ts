@@ -1,4 +1,5 @@
 // What may reach a terminal: no control characters, no escape sequences, no text that turns itself around or hides.
+
 import { columnsOf, fitted, JOINS_THE_NEXT, padded } from "../../text/columns.ts";
 import { hexOf } from "../../text/visible.ts";
 
@@ -29,11 +30,20 @@ export function age(at: number): string {
   return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
 }
 
+/** How wide its output may be: set by the terminal for the commands that it runs. */
+export const COLUMNS_VARIABLE = "HOLDFAST_COLUMNS";
+
+/** Undefined: nobody shows it in columns; it goes into a pipe or a file. */
+export function outputColumns(): number | undefined {
+  const given = Number(process.env[COLUMNS_VARIABLE]);
+  return process.stdout.columns ?? (Number.isInteger(given) && given > 0 ? given : undefined);
+}
+
 /** A heading and a line each, in columns as wide as their widest cell. The last is cut where the terminal ends; in a pipe it has 100 columns. */
 export function listing(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(columnsOf(name), ...rows.map((row) => columnsOf(row[i] ?? ""))));
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  const left = Math.max(20, (process.stdout.columns ?? before + 100) - before);
+  const left = Math.max(20, (outputColumns() ?? before + 100) - before);
   const line = (row: readonly string[]) =>
     row.map((cell, i) => (i === row.length - 1 ? oneLine(cell, left) : padded(cell, widths[i] ?? 0))).join("  ");
   return `${[head, ...rows].map(line).join("\n")}\n`;

@@ -2,8 +2,8 @@
 import { matchesKey } from "@earendil-works/pi-tui/dist/keys.js";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { Style } from "../presentation/style.ts";
+import { cutRow, wrappedLines } from "./rows.ts";
 import type { LivePart, Panel, Size, TypedKey, View } from "./view.ts";
-import { fittedLine, wrappedLines } from "./wrapped-lines.ts";
 
 export interface TerminalApp extends LivePart {
   /** Contract: every key and paste, in order. */
@@ -232,7 +232,7 @@ function stacked(parts: readonly LivePart[], size: Size): View {
   for (const part of parts.toReversed()) {
     const view = part.render({ columns: size.columns, rows: Math.max(1, room) });
     const cut = Math.max(0, view.lines.length - Math.max(0, room));
-    const shown = view.lines.slice(cut).map((line) => fittedLine(line, size.columns));
+    const shown = view.lines.slice(cut).map((line) => cutRow(line, size.columns));
     if (caret) caret = { ...caret, row: caret.row + shown.length };
     if (view.caret && !caret) caret = { row: Math.max(0, view.caret.row - cut), column: view.caret.column };
     lines.unshift(...shown);

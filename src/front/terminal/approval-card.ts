@@ -2,14 +2,21 @@
 
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import type { ChangePreview } from "../../mechanisms/files/change-preview.ts";
-import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../presentation/approval.ts";
+import {
+  type ApprovalScope,
+  answerBy,
+  choicesFor,
+  describeRequest,
+  PAUSE_MS,
+  READ_MS,
+} from "../presentation/approval.ts";
 import { escapedName } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { pressed } from "./key-name.ts";
 import { createLineInput, type LineInput } from "./line-input.ts";
 import { cutRow, rowsOf, wordRows } from "./rows.ts";
 import { createScroll, type Scroll, scrollBy, shownLines } from "./scroll.ts";
-import type { Panel, Size, View } from "./view.ts";
+import type { Panel, Size, TypedKey, View } from "./view.ts";
 
 export interface ApprovalCardOptions {
   request: ApprovalRequest;
@@ -28,6 +35,8 @@ export interface ApprovalCardOptions {
   answered: (answer: ApprovalAnswer) => void;
   /** It wants to be drawn again. */
   changed: () => void;
+  /** A letter that was taken for an answer, and was the first of a word: it belongs where the rest of it goes. */
+  givesBack: (letter: TypedKey) => void;
 }
 
 /** Before a row that goes on with the one above it: no line of what is asked can pass for one of ours. */
@@ -37,10 +46,6 @@ const LEAST_BODY = 3;
 const SHORT: Record<ApprovalScope, string> = { once: "once", exactly: "again", rule: "rule", no: "no" };
 const WHY_KEY = "w";
 
-/** Nobody has read it sooner: nothing answers until then. */
-const READ_MS = 700;
-/** Between two keys of one who types, and thinks between two words, it is seldom longer: a letter after it is meant for the card. */
-const PAUSE_MS = 1_500;
 /** Who typed so shortly before it appeared may be in the middle of a sentence, and its Enter is not a yes. */
 const TYPING_MS = 2_000;
 /** Keys that come closer together were not pressed one by one: they are pasted, or rolled over. */
@@ -77,8 +82,8 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   let isAnswered = false;
   let typedAt = opts.typedAt ?? Number.NEGATIVE_INFINITY;
   let pastedAt = Number.NEGATIVE_INFINITY;
-  /** Takes back the answer that waits for whether another key follows. */
-  let takeBack: (() => void) | undefined;
+  /** The answer that waits for whether another key follows, and the letter that asked for it. */
+  let soon: { cancel: () => void; letter?: TypedKey } | undefined;
   let hint: Hint = "keys";
   let reason: LineInput | undefined;
   /** Undefined: who was typing when it appeared has to choose first. */
@@ -102,13 +107,21 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
   }
 
   /** Contract: the key that asks for it counts as typed, so that one that follows at once is too early. */
-  function answerSoon(at: number | undefined): void {
+  function answerSoon(at: number | undefined, letter?: TypedKey): void {
     typedAt = now();
-    takeBack = after(BURST_MS, () => {
-      takeBack = undefined;
+    const cancel = after(BURST_MS, () => {
+      soon = undefined;
       answer(at);
       changed();
     });
+    soon = { cancel, ...(letter && { letter }) };
+  }
+
+  /** Another key follows: nothing was answered. */
+  function takeBack(): void {
+    soon?.cancel();
+    if (soon?.letter) opts.givesBack(soon.letter);
+    soon = undefined;
   }
 
   function answer(at: number | undefined, why?: string): void {
@@ -152,7 +165,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
     else if (selected === rows.length - 1 && text !== undefined) {
       reason = createLineInput();
       reason.key({ kind: "key", data });
-    } else if (at >= 0) answerSoon(at);
+    } else if (at >= 0) answerSoon(at, { kind: "key", data });
     else if (!scrollBy(scroll, name)) {
       typing(name); // a letter that answers nothing begins a word
       return false;
@@ -212,8 +225,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
       const isPaste = key.kind === "paste";
       const { name } = isPaste ? {} : pressed(key.data);
       if (!isPaste && name === undefined) return false;
-      takeBack?.();
-      takeBack = undefined;
+      takeBack();
       if (isPaste) {
         pastedAt = now();
         isChosen = false;

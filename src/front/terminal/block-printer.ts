@@ -1,10 +1,10 @@
 // A finished block of Markdown as lines: what stands before them, the wrapping, the styles.
 
 import type { Style } from "../presentation/style.ts";
-import { hardWrapped } from "./fit-columns.ts";
 import { createInlineMarkdown, type InlineMarkdown } from "./inline-markdown.ts";
 import type { MarkdownBlock } from "./markdown-blocks.ts";
 import { createTablePrinter, type TableLayout } from "./markdown-table.ts";
+import { rowsOf } from "./rows.ts";
 
 export interface BlockPrinter {
   print(block: MarkdownBlock): string[];
@@ -32,7 +32,7 @@ export function createBlockPrinter(opts: { columns: number; style: Style }): Blo
   function linesOf(block: MarkdownBlock): string[] {
     const width = widthBehind(block.rest);
     const wrapped = (source: string, paint: (row: string) => string) =>
-      hardWrapped(source, width).map((row) => (row === "" ? "" : paint(row)));
+      rowsOf(source, width).map((row) => (row === "" ? "" : paint(row)));
     switch (block.kind) {
       case "paragraph":
       case "heading":

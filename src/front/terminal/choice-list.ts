@@ -2,10 +2,10 @@
 import { fuzzyFilter } from "@earendil-works/pi-tui/dist/fuzzy.js";
 import { getKeybindings } from "@earendil-works/pi-tui/dist/keybindings.js";
 import { isKeyRelease } from "@earendil-works/pi-tui/dist/keys.js";
-import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
-import { filledRow, onRow } from "./fit-columns.ts";
+import { lineWidth } from "./cells.ts";
+import { cutRow, paddedRow } from "./rows.ts";
 import { typedText } from "./typed-text.ts";
 import type { Panel, Size, TypedKey, View } from "./view.ts";
 
@@ -72,17 +72,17 @@ export function createChoiceList<C extends ListChoice>(opts: ChoiceListOptions<C
   }
 
   function entry(item: C, isChosen: boolean, columns: { all: number; label: number }): string {
-    const label = onRow(oneLine(item.label, 400), columns.label);
+    const label = cutRow(oneLine(item.label, 400), columns.label);
     const room = columns.all - 2 - columns.label - 2;
-    const detail = item.detail !== undefined && room >= 6 ? onRow(oneLine(item.detail, 400), room) : "";
-    const before = detail === "" ? label : `${filledRow(label, columns.label)}  `;
+    const detail = item.detail !== undefined && room >= 6 ? cutRow(oneLine(item.detail, 400), room) : "";
+    const before = detail === "" ? label : `${paddedRow(label, columns.label)}  `;
     return isChosen ? style.cyan(`› ${before}${detail}`) : `  ${before}${detail === "" ? "" : style.dim(detail)}`;
   }
 
   function entries({ columns, rows }: Size): string[] {
     const from = Math.max(0, Math.min(at - Math.floor(rows / 2), found.length - rows));
     const shown = found.slice(from, from + rows);
-    const widest = Math.max(0, ...shown.map((item) => visibleWidth(oneLine(item.label, 400))));
+    const widest = Math.max(0, ...shown.map((item) => lineWidth(oneLine(item.label, 400))));
     const hasDetails = shown.some((item) => item.detail !== undefined);
     const most = hasDetails ? Math.max(8, Math.floor(columns / 2)) : columns - 2;
     const widths = { all: columns, label: Math.max(1, Math.min(widest, most, columns - 2)) };
@@ -92,7 +92,7 @@ export function createChoiceList<C extends ListChoice>(opts: ChoiceListOptions<C
   function preview({ columns, rows }: Size): string[] {
     const item = found[at];
     const lines = (item && previews.get(item)) ?? [];
-    return lines.slice(0, rows).map((line) => style.dim(`  ${onRow(line, Math.max(1, columns - 2))}`));
+    return lines.slice(0, rows).map((line) => style.dim(`  ${cutRow(line, Math.max(1, columns - 2))}`));
   }
 
   function keyPressed(data: string): boolean {
@@ -127,16 +127,16 @@ export function createChoiceList<C extends ListChoice>(opts: ChoiceListOptions<C
       const previewRows = hasPreviews && room > 8 ? Math.min(PREVIEW_ROWS, Math.floor(room / 2)) : 0;
       page = Math.max(1, Math.min(opts.most ?? MOST_SHOWN, room - previewRows));
       const count = ` ${found.length === 0 ? "none" : at + 1} of ${found.length}`;
-      const title = onRow(oneLine(opts.title, 400), Math.max(1, columns - visibleWidth(count)));
+      const title = cutRow(oneLine(opts.title, 400), Math.max(1, columns - lineWidth(count)));
       const typed = lastColumns(query, Math.max(1, columns - 3));
       return {
         lines: [
-          style.bold(title) + style.dim(onRow(count, Math.max(0, columns - visibleWidth(title)))),
+          style.bold(title) + style.dim(cutRow(count, Math.max(0, columns - lineWidth(title)))),
           `> ${typed}`.trimEnd(),
           ...entries({ columns, rows: page }),
           ...preview({ columns, rows: previewRows }),
         ],
-        caret: { row: 1, column: 2 + visibleWidth(typed) },
+        caret: { row: 1, column: 2 + lineWidth(typed) },
       };
     },
   };
@@ -159,6 +159,6 @@ const withoutLast = (text: string): string => characters(text).slice(0, -1).join
 /** The end of what was typed is where the caret is. */
 function lastColumns(text: string, columns: number): string {
   const all = characters(text);
-  while (visibleWidth(all.join("")) > columns) all.shift();
+  while (lineWidth(all.join("")) > columns) all.shift();
   return all.join("");
 }

@@ -1,7 +1,7 @@
 // One line to type: for a reason, a message, what to search for.
-import { visibleWidth } from "@earendil-works/pi-tui";
 import { own } from "../../ledger/own.ts";
 import { printable } from "../presentation/printable.ts";
+import { lineWidth } from "./cells.ts";
 import { pressed } from "./key-name.ts";
 import { cutRow, graphemes } from "./rows.ts";
 import type { TypedKey } from "./view.ts";
@@ -64,18 +64,18 @@ export function createLineInput(): LineInput {
     },
     render(label, columns) {
       const head = cutRow(label, Math.max(1, columns - LEAST_COLUMNS));
-      const room = Math.max(1, columns - visibleWidth(head) - 1); // one for the caret behind the last character
+      const room = Math.max(1, columns - lineWidth(head) - 1); // one for the caret behind the last character
       const shown: string[] = [];
       let width = 0;
       for (const one of before.toReversed()) {
-        width += visibleWidth(one);
+        width += lineWidth(one);
         if (width > room) break;
         shown.unshift(one);
       }
-      const column = visibleWidth(head + shown.join(""));
+      const column = lineWidth(head + shown.join(""));
       let left = columns - column;
       for (const one of after) {
-        left -= visibleWidth(one);
+        left -= lineWidth(one);
         if (left < 0) break;
         shown.push(one);
       }

@@ -1,6 +1,7 @@
 // A Markdown table as lines: columns as wide as they must be, cells wrapped where the screen is narrow.
-import { visibleWidth } from "@earendil-works/pi-tui/dist/utils.js";
+
 import type { Style } from "../presentation/style.ts";
+import { lineWidth } from "./cells.ts";
 import type { InlineMarkdown } from "./inline-markdown.ts";
 
 export interface Table {
@@ -39,7 +40,7 @@ export interface TablePrinter {
 const LEAST = 4;
 
 export function createTablePrinter(style: Style, inline: InlineMarkdown): TablePrinter {
-  const widest = (cell: string): number => Math.max(0, ...inline(cell, 10_000).map(visibleWidth));
+  const widest = (cell: string): number => Math.max(0, ...inline(cell, 10_000).map(lineWidth));
   const bar = style.dim("│");
 
   function row(cells: string[], widths: number[], isHead: boolean): string[] {
@@ -51,7 +52,7 @@ export function createTablePrinter(style: Style, inline: InlineMarkdown): TableP
     return Array.from({ length: height }, (_, i) => {
       const parts = columns.map((lines, c) => {
         const part = lines[i] ?? "";
-        const blanks = " ".repeat(Math.max(0, widths[c]! - visibleWidth(part)));
+        const blanks = " ".repeat(Math.max(0, widths[c]! - lineWidth(part)));
         return (isHead ? style.bold(part) : part) + blanks;
       });
       return `${bar} ${parts.join(` ${bar} `)} ${bar}`;

@@ -3,8 +3,8 @@ import { counted } from "../../text/counted.ts";
 import type { CallBlock, FactBlock, LiveBlock } from "../presentation/blocks.ts";
 import { elapsed } from "../presentation/format.ts";
 import type { Style } from "../presentation/style.ts";
+import { cutRow } from "./rows.ts";
 import type { LivePart } from "./view.ts";
-import { fittedLine } from "./wrapped-lines.ts";
 
 export interface Running extends LivePart {
   /** Contract: told of everything, in order. */
@@ -51,8 +51,8 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     const time = style.dim(` · ${elapsed(now() - since)}${begun}`);
     const room = columns - 16 - begun.length;
     const title = call.title === "" ? "" : ` ${call.title}`;
-    const heading = fittedLine(`${who}${style.cyan("●")} ${style.bold(call.tool)}${title}`, Math.max(12, room));
-    return [fittedLine(heading + time, columns), ...(tail === "" ? [] : [fittedLine(style.dim(`  ${tail}`), columns)])];
+    const heading = cutRow(`${who}${style.cyan("●")} ${style.bold(call.tool)}${title}`, Math.max(12, room));
+    return [cutRow(heading + time, columns), ...(tail === "" ? [] : [cutRow(style.dim(`  ${tail}`), columns)])];
   }
 
   /** Who works, for how long, and what the lead's model does. */
@@ -65,7 +65,7 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     const isBusy = calls.size > 0 || !turns.has(lead);
     const what = isInterrupting ? "interrupting" : questions > 0 ? "waits for your answer" : isBusy ? "working" : doing;
     const parts = [...who, what, elapsed(at - since), ...(isInterrupting ? [] : ["esc interrupts"])];
-    return fittedLine(`${style.cyan(frame ?? "")} ${style.dim(parts.join(" · "))}`, columns);
+    return cutRow(`${style.cyan(frame ?? "")} ${style.dim(parts.join(" · "))}`, columns);
   }
 
   return {
@@ -105,7 +105,7 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     },
     render({ columns }) {
       const running = own && `! ${own.command} · ${elapsed(now() - own.since)} · esc stops it`;
-      const ownLines = running === undefined ? [] : [fittedLine(style.dim(running), columns)];
+      const ownLines = running === undefined ? [] : [cutRow(style.dim(running), columns)];
       if (turns.size === 0) return { lines: ownLines };
       const shown = [...calls.values()].slice(-MOST_CALLS);
       const more = calls.size - shown.length;

@@ -2,8 +2,9 @@
 import { counted } from "../../text/counted.ts";
 import { oneLine } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
+import { lineWidth } from "./cells.ts";
+import { cutRow } from "./rows.ts";
 import type { LivePart } from "./view.ts";
-import { fittedLine } from "./wrapped-lines.ts";
 
 export interface StatusNow {
   model: string;
@@ -25,25 +26,38 @@ export interface StatusNow {
 /** From here on it is worth a look. */
 const NEARLY_FULL = 0.4;
 
-/** What matters most comes first: on a narrow terminal the rest is cut. */
+/** What waits for a person and what is allowed come first. Where not all fits, whole parts are left out, those of least worth first. */
 export function createStatusLine(status: () => StatusNow, style: Style): LivePart {
-  return {
-    render({ columns }) {
-      const { model, mode, isSandboxed, context, spent, window, outstanding, waiting, goal } = status();
-      const parts = [
-        ...(waiting > 0 ? [style.yellow(`${counted(waiting, "question")} for you`)] : []),
-        style.dim(oneLine(model, 40)),
-        mode === "default" ? style.dim(mode) : style.yellow(mode),
-        ...(isSandboxed === false ? [style.yellow("no sandbox")] : []),
-        ...(window === undefined ? [] : [windowText(window, style)]),
-        ...(spent === "" ? [] : [style.dim(spent)]),
-        ...outstanding.map((one) => style.dim(one)),
-        ...(goal === undefined ? [] : [style.dim(`goal: ${oneLine(goal, 40)}`)]),
-        ...(context === undefined ? [] : [style.dim(context)]),
-      ];
-      return { lines: [fittedLine(parts.join(style.dim(" · ")), columns)] };
-    },
-  };
+  return { render: ({ columns }) => ({ lines: [statusRow(partsOf(status(), style), { columns, style })] }) };
+}
+
+/** In the order in which they are shown. `worth`: the least is left out first. */
+interface StatusPart {
+  text: string;
+  worth: number;
+}
+
+function partsOf(now: StatusNow, style: Style): StatusPart[] {
+  const { model, mode, isSandboxed, context, spent, window, outstanding, waiting, goal } = now;
+  return [
+    ...(waiting > 0 ? [{ text: style.yellow(`${counted(waiting, "question")} for you`), worth: 9 }] : []),
+    { text: mode === "default" ? style.dim(mode) : style.yellow(mode), worth: 8 },
+    ...(isSandboxed === false ? [{ text: style.yellow("no sandbox"), worth: 7 }] : []),
+    { text: style.dim(oneLine(model, 40)), worth: 4 },
+    ...(window === undefined ? [] : [{ text: windowText(window, style), worth: window >= NEARLY_FULL ? 6 : 3 }]),
+    ...(spent === "" ? [] : [{ text: style.dim(spent), worth: 2 }]),
+    ...outstanding.map((one) => ({ text: style.dim(one), worth: 5 })),
+    ...(goal === undefined ? [] : [{ text: style.dim(`goal: ${oneLine(goal, 40)}`), worth: 1 }]),
+    ...(context === undefined ? [] : [{ text: style.dim(context), worth: 0 }]),
+  ];
+}
+
+function statusRow(parts: readonly StatusPart[], { columns, style }: { columns: number; style: Style }): string {
+  const row = parts.map(({ text }) => text).join(style.dim(" · "));
+  const [least] = parts.toSorted((a, b) => a.worth - b.worth);
+  if (parts.length <= 1 || !least || lineWidth(row) <= columns) return cutRow(row, columns);
+  const last = parts.findLastIndex(({ worth }) => worth === least.worth);
+  return statusRow(parts.toSpliced(last, 1), { columns, style });
 }
 
 function windowText(window: number, style: Style): string {

@@ -1,7 +1,6 @@
 // Markdown as it streams: finished blocks are lines that never change, the block that is not finished is rendered for now.
 import type { Style } from "../presentation/style.ts";
 import { createBlockPrinter, tabless } from "./block-printer.ts";
-import { hardWrapped } from "./fit-columns.ts";
 import {
   type MarkdownBlock,
   type MarkdownReading,
@@ -11,6 +10,7 @@ import {
   readEnd,
   readLine,
 } from "./markdown-blocks.ts";
+import { rowsOf } from "./rows.ts";
 import { cutTall, TALL } from "./tall-paragraph.ts";
 
 export interface StreamedMarkdown {
@@ -93,7 +93,7 @@ export function createStreamedMarkdown(look: MarkdownLook): StreamedMarkdown {
     const next = ahead(before);
     const last = before.pop();
     if (last?.kind !== "code" || next.leaf?.kind !== reading.leaf?.kind) return;
-    const rows = hardWrapped(tabless(last.source), width);
+    const rows = rowsOf(tabless(last.source), width);
     const rest = rows.pop() ?? "";
     if (rows.length === 0) return;
     out.push(...before, { ...last, source: rows.join("") });

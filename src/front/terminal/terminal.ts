@@ -22,7 +22,7 @@ export interface OpenTerminal {
   readonly app: Pick<TerminalApp, "open" | "notice">;
   readonly transcript: TerminalTranscript;
   readonly running: Running;
-  readonly prompt: Pick<PromptEditor, "remember">;
+  readonly prompt: Pick<PromptEditor, "remember" | "set" | "isEmpty">;
   readonly tally: Tally;
   readonly style: Style;
   readonly size: () => Size;
@@ -152,6 +152,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
       now,
       answered,
       changed,
+      givesBack: (letter) => void prompt.key(letter),
     });
   }
 }

@@ -13,10 +13,10 @@ import { createPresenter, type ShownFact } from "../presentation/presenter.ts";
 import { printable } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import type { Tally } from "../presentation/tally.ts";
+import { wrappedLines } from "./rows.ts";
 import type { Running } from "./running.ts";
 import { createStreamedMarkdown, markdownLines, type StreamedMarkdown } from "./streamed-markdown.ts";
 import type { LivePart, Size } from "./view.ts";
-import { wrappedLines } from "./wrapped-lines.ts";
 
 export interface TerminalTranscript extends LivePart {
   /** What the context holds already: what of it is still open is shown. */
@@ -36,6 +36,8 @@ export interface TerminalTranscriptOptions {
   changed: () => void;
   /** Nothing is live: a call is named when it begins. */
   isPlain?: boolean;
+  /** Contract: true when those words of a person stand on the screen as they were typed; asked once. */
+  isShown?: (words: string) => boolean;
 }
 
 /** What was typed; what came with it is counted. */
@@ -61,8 +63,8 @@ const CLOSE: ReadonlySet<string> = new Set([
 ]);
 
 export function createTranscript(opts: TerminalTranscriptOptions): TerminalTranscript {
-  const { style, size, running, tally, append, changed, isPlain = false } = opts;
-  const presenter = createPresenter();
+  const { style, size, running, tally, append, changed, isPlain = false, isShown } = opts;
+  const presenter = createPresenter({ inTerminal: true });
   const reader = createLiveReader();
   const lines = createLineRenderer({ style, lead: LEAD, asksHere: true });
   /** The reply as it comes, and whether a line of it stands above. */
@@ -169,6 +171,7 @@ export function createTranscript(opts: TerminalTranscriptOptions): TerminalTrans
         break;
       case "prompt": {
         const received = event as Extract<ShownFact, { type: "input.received" }> | undefined;
+        if (received && isShown?.(textOf(received.data.content.slice(0, 1)).trim())) return;
         prompt(received ? { ...block, ...typedWords(received.data.content) } : block);
         return;
       }

@@ -2,10 +2,11 @@
 import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
-import { answerBy, type Choice, choicesFor, describeRequest, UNREAD_MS } from "../presentation/approval.ts";
+import { answerBy, type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
 import { escaped } from "../presentation/printable.ts";
 import { styleFor } from "../presentation/style.ts";
 import type { Screen } from "./screen.ts";
+import { untilQuiet } from "./until-quiet.ts";
 
 const WITH_REASON = " (n TEXT: no, and the model is told why)";
 
@@ -44,30 +45,21 @@ function outcomeOf({ decision, remember, keeps, reason }: ApprovalAnswer): strin
   return remember ? "allowed, and in this context again" : "allowed this once";
 }
 
-/** Contract: false when it need not be asked any more. Whatever was typed up to now is dropped, but for Ctrl-C. */
-function typedBefore(signal: AbortSignal): Promise<boolean> {
+/** Contract: false when it need not be asked any more. Whatever is typed until somebody can have read it is dropped, but for Ctrl-C. */
+async function typedBefore(signal: AbortSignal): Promise<boolean> {
   const { stdin } = process;
-  if (!stdin.isTTY) return Promise.resolve(true); // whoever pipes answers in means them
-  return new Promise((resolve) => {
-    const end = (goesOn: boolean) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", stop);
-      stdin.removeListener("data", look);
-      stdin.pause();
-      stdin.setRawMode(false);
-      resolve(goesOn);
-    };
-    const stop = () => end(false);
-    const look = (typed: Buffer) => {
-      if (!typed.includes(CTRL_C)) return;
-      end(false);
-      interrupt();
-    };
-    const timer = setTimeout(() => end(true), UNREAD_MS);
-    signal.addEventListener("abort", stop, { once: true });
-    stdin.setRawMode(true);
-    stdin.on("data", look).resume();
-  });
+  if (!stdin.isTTY) return true; // whoever pipes answers in means them
+  const pressed = new AbortController();
+  const look = (typed: Buffer) => typed.includes(CTRL_C) && pressed.abort();
+  // As keys: the terminal would keep a half line to itself, and give it with the Enter that comes later.
+  stdin.setRawMode(true);
+  stdin.on("data", look).resume();
+  const isQuiet = await untilQuiet(stdin, AbortSignal.any([signal, pressed.signal]));
+  stdin.removeListener("data", look);
+  stdin.pause();
+  stdin.setRawMode(false);
+  if (pressed.signal.aborted) interrupt();
+  return isQuiet;
 }
 
 const CTRL_C = 3;

@@ -99,7 +99,7 @@ Replace \`foo\` with \`bar\` in notes.txt`,
 
   reminder: "Reminder: {what}",
   willRemind:
-    "I will remind you: {what}\n{said}\nIt comes without input while a process stays (`--stay`); otherwise when this context is next taken up.",
+    "I will remind you: {what}\n{said}\nIt comes without input while a process stays (the terminal, `--stay`); otherwise when this context is next taken up.",
 
   /** Of the general tasks, in the order of their patterns. */
   topics: "the source files\nthe tests\nthe documents\nthe configuration files",
@@ -121,7 +121,7 @@ Replace \`foo\` with \`bar\` in notes.txt`,
   noMates: "I know of no teammate here: spawn one first.",
   planArrived: "{name} asks for approval of a plan ({id}):",
   yourDecision:
-    'The decision is yours: `holdfast team approve {id}` or `holdfast team reject {id} "why"`, in another terminal; `holdfast team send lead "approve {name}"` tells me to.',
+    'The decision is yours: /team in the terminal, elsewhere `holdfast team approve {id}` or `holdfast team reject {id} "why"`; "approve {name}" tells me to.',
   idle: "{name} is idle: {text}",
   message: "{name} says: {text}",
   reviewed: "The plan of {name} ({id}) is {approve|approved|rejected}.",

@@ -99,7 +99,7 @@ notes.txt の「foo」を「bar」に置き換えて`,
 
   reminder: "リマインダー: {what}",
   willRemind:
-    "お知らせします: {what}\n{said}\nプロセスが動いている間（`--stay`）は入力なしで届きます。そうでなければ、このコンテキストを次に再開したときに届きます。",
+    "お知らせします: {what}\n{said}\nプロセスが動いている間（ターミナル、`--stay`）は入力なしで届きます。そうでなければ、このコンテキストを次に再開したときに届きます。",
 
   topics: "ソースファイル\nテスト\n文書\n設定ファイル",
   overview: "{file} を書く: {topic}の概要",
@@ -121,7 +121,7 @@ notes.txt の「foo」を「bar」に置き換えて`,
   noMates: "ここにはチームメイトがいません。先に起動してください。",
   planArrived: "{name} が計画の承認を求めています ({id}):",
   yourDecision:
-    '決めるのはあなたです: `holdfast team approve {id}` または `holdfast team reject {id} "理由"`（別の端末で）。`holdfast team send lead "{name} の計画を承認"` で私に頼むこともできます。',
+    '決めるのはあなたです: ターミナルでは /team、ほかでは `holdfast team approve {id}` または `holdfast team reject {id} "理由"`。「{name} の計画を承認」と私に頼むこともできます。',
   idle: "{name} は待機中です: {text}",
   message: "{name} からのメッセージ: {text}",
   reviewed: "{name} の計画 ({id}) を{approve|承認|却下}しました。",

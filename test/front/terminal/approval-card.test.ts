@@ -36,6 +36,7 @@ interface Given {
 /** Its time passes when it is told to. */
 function card({ request = {}, change, waiting = 0, style = PLAIN, after = 1000, typed }: Given = {}) {
   const answers: ApprovalAnswer[] = [];
+  const returned: string[] = [];
   const shownAt = 5000;
   let at = shownAt + after;
   let timers: { at: number; then: () => void }[] = [];
@@ -51,6 +52,7 @@ function card({ request = {}, change, waiting = 0, style = PLAIN, after = 1000, 
     },
     answered: (answer) => void answers.push(answer),
     changed: () => undefined,
+    givesBack: (key) => void (key.kind === "key" && returned.push(key.data)),
   });
   const pass = (ms: number): void => {
     at += ms;
@@ -66,7 +68,7 @@ function card({ request = {}, change, waiting = 0, style = PLAIN, after = 1000, 
       pass(80);
       return taken;
     });
-  return { panel, answers, pass, slowly };
+  return { panel, answers, returned, pass, slowly };
 }
 
 const long = (lines: number) => ({
@@ -382,4 +384,12 @@ test.each([20, 40, 60, 100, 200])("every line fits %i columns, whatever is asked
       drawn(panel, { columns, rows });
     }
   }
+});
+
+test("a letter that answers and is the first of a word is given back, once; one that answered is not", () => {
+  const { panel, answers, returned, slowly } = card();
+  type(panel, "yes");
+  expect([returned, answers]).toEqual([["y"], []]);
+  slowly("n");
+  expect([returned, answers.length]).toEqual([["y"], 1]);
 });

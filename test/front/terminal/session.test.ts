@@ -110,7 +110,7 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     terminal.keys("BTab");
     await terminal.until("when this turn is over");
     expect(await terminal.until("Done.")).toMatch(/^ +whole$/m);
-    await terminal.until(/ · default ·/);
+    await terminal.until(/^default ·/m);
   });
 
   test("a command of the person's own is stopped by Esc, and by leaving", async () => {
@@ -150,12 +150,66 @@ describe.runIf(hasTmux)("the terminal", { timeout: 60_000 }, () => {
     await terminal.until("what goes back?");
     terminal.keys("Enter");
     await terminal.until(/Back at|restored|Take it back/);
-    await terminal.until(/^>\s*$/m);
-    terminal.keys("C-d");
+    await terminal.until(/^> gamma\s*\n.*rehearsal/m); // to be said again, otherwise
+    terminal.keys("C-u", "C-d");
     await terminal.until("ended with 0");
     terminal.close();
     const again = start(["-c"]);
     const shown = await again.until(/^> *alpha/m);
     expect(shown).not.toContain("gamma");
+  });
+
+  test("what a person ran is kept when the terminal is killed, and goes with the next words", async () => {
+    const { terminal, start, dir, cwd } = open({ rounds: [{ text: "I see." }] });
+    await terminal.until("/help");
+    terminal.type("!echo from-the-person; exit 7");
+    await terminal.until("exit code 7; it goes with your first words");
+    process.kill(terminal.pid(), "SIGKILL");
+    await terminal.until("ended with 137");
+    terminal.close();
+    const again = start(["-c"]);
+    await again.until("you ran echo from-the-person; exit 7: exit code 7");
+    again.type("what was that?");
+    await again.until("I see.");
+    const [context] = JSON.parse((await runCli(["contexts", "ls", "--json"], { cwd, state: dir })).stdout) as [
+      { id: string; title: string },
+    ];
+    const file = path.join(dir, "exported");
+    await runCli(["contexts", "export", context.id, file], { cwd, state: dir });
+    const taken = fs
+      .readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"input.taken"'));
+    expect([context.title, taken.length]).toEqual(["what was that?", 1]);
+    expect(taken[0]).toContain("$ echo from-the-person; exit 7\\nfrom-the-person\\n[exit code 7]");
+  });
+
+  test("/resume says how old each context is, and which one is open here", async () => {
+    const { terminal } = open({ rounds: [{ text: "One." }] });
+    await terminal.until("/help");
+    terminal.type("alpha");
+    await terminal.until("One.");
+    terminal.type("/clear");
+    await terminal.until("a new context");
+    terminal.type("beta");
+    await terminal.until(/> beta\s+One\./);
+    terminal.type("/resume");
+    const shown = await terminal.until("Go on with");
+    expect(shown).toMatch(/beta +this one · \d+ s ago · \w+ · ctx_/);
+    expect(shown).toMatch(/alpha +\d+ s ago · \w+ · ctx_/);
+  });
+
+  test("tables of commands fit a narrow terminal: what goes on stands below its own column", async () => {
+    const { terminal } = open({ rounds: [{ text: "One." }], columns: 60 });
+    await terminal.until("/help");
+    terminal.type("/agents");
+    expect(await terminal.until(/^planner/m)).toMatch(
+      /^explorer {13}Looks things up in the project and\n {21}reports places;/m,
+    );
+    terminal.type("hello");
+    await terminal.until("One.");
+    terminal.type("/help");
+    await terminal.until("!command");
+    expect(terminal.history()).toMatch(/^ {2}\/mode {17}what is allowed unasked: \/mode\n {24}acceptEdits$/m);
   });
 });

@@ -128,3 +128,11 @@ test("what a mechanism answers to typed words is shown", () => {
   fact("input.answered", { inputId: "i", text: "The goal is cleared." });
   expect(printed).toEqual(["  The goal is cleared."]);
 });
+
+test("what waits for a person is said as it is done in the terminal", () => {
+  const { printed, fact } = setUp();
+  fact("plan.submitted", { requestId: "plan_1", plan: "1. Look" }, "alice");
+  expect(printed.join(" ").replace(/\s+/g, " ")).toContain(
+    "[alice] · submitted a plan (plan_1): read it, and approve or reject it, in /team",
+  );
+});
