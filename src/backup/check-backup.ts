@@ -14,7 +14,7 @@ import {
   readManifest,
   type Written,
 } from "./manifest.ts";
-import { readPack } from "./packs.ts";
+import { packProblem } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { LEDGERS, type LedgerSegment, type NamedSegment, namedSegment, readSegment } from "./segments.ts";
 import type { Vault } from "./vault.ts";
@@ -121,9 +121,9 @@ export async function checkBackup(
   });
   const packs: string[] = [];
   for (const [name, chunks] of manifest.packs) {
-    const read = await readPack(vault, chunks);
-    if (read.kind === "whole") packs.push(name);
-    else losses.push({ what: `files of checkpoints, ${name}: ${read.why}` });
+    const problem = await packProblem(vault, chunks);
+    if (problem === undefined) packs.push(name);
+    else losses.push({ what: `files of checkpoints, ${name}: ${problem}` });
   }
   losses.sort((a, b) => ((a.ledger ?? "~") < (b.ledger ?? "~") ? -1 : 1));
   return { manifest, ledgers, packs, losses, beyond: beyondOf(vault, manifest, byFolder) };

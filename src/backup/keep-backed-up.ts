@@ -1,7 +1,7 @@
 // Continuous backup: at the latest so long after something was recorded, and at once when a turn ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { summaryOf } from "../contexts/listing.ts";
-import { messageOf } from "../ledger/error.ts";
+import { isHoldfastError, messageOf } from "../ledger/error.ts";
 import { type BackupOptions, type BackupReport, makeBackup } from "./make-backup.ts";
 import type { Written } from "./manifest.ts";
 import { isOwnLedger } from "./own-ledgers.ts";
@@ -57,9 +57,10 @@ export function keepBackedUp(opts: ContinuousOptions): Continuous {
           await prune({ vault: opts.vault, store: opts.store, keepMs: opts.keepMs });
         }
       } catch (error) {
-        failures++;
         last = undefined; // what is known of the place is looked up again
-        opts.onProblem?.(`backup: ${messageOf(error)}`);
+        const isHeld = isHoldfastError(error, "held"); // another process is at it: this one looks again soon
+        failures = isHeld ? 1 : failures + 1;
+        if (!isHeld) opts.onProblem?.(`backup: ${messageOf(error)}`);
       }
     };
     await attempt();

@@ -16,7 +16,7 @@ import {
   readManifest,
   type Written,
 } from "./manifest.ts";
-import { backupLedger, isOwnLedger, recordBackup } from "./own-ledgers.ts";
+import { backupLedger, isOwnLedger, lastBackups, recordBackup } from "./own-ledgers.ts";
 import { putPacks } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, segmentBytes, segmentName } from "./segments.ts";
@@ -88,6 +88,12 @@ export async function makeBackup(opts: BackupOptions): Promise<{ report: BackupR
   }
 }
 
+/** Another process may have backed up to the same place since. */
+async function isNewest(store: Store, { place }: Vault, { manifest }: Written): Promise<boolean> {
+  const backups = await lastBackups(store);
+  return backups.find((one) => one.place === place.shown)?.manifest === manifest.id;
+}
+
 /** The newest manifest that can be read; with damaged ones nothing is lost: what they name is there under its name. */
 async function lastIn(vault: Vault): Promise<{ written?: Written; newest: number }> {
   const all = await listManifests(vault);
@@ -103,8 +109,9 @@ async function backUp(
   opts: BackupOptions & { signal: AbortSignal },
 ): Promise<{ report: BackupReport; written: Written | undefined }> {
   const { store, vault, signal } = opts;
-  const isFirst = opts.last === undefined;
-  const found = opts.last ? { written: opts.last, newest: opts.last.manifest.at } : await lastIn(vault);
+  const last = opts.last && (await isNewest(store, vault, opts.last)) ? opts.last : undefined;
+  const isFirst = last === undefined;
+  const found = last ? { written: last, newest: last.manifest.at } : await lastIn(vault);
   const before = opts.anew ? undefined : found.written;
   const known = before?.manifest;
   const { entries, oneMoment } = await cut(store);

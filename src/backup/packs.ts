@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import fs from "node:fs";
 import { join } from "node:path";
 import { packFolder } from "../file-snapshots/objects.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import { errorCode } from "../ledger/guards.ts";
 import { makeDir } from "../ledger/make-dir.ts";
 import type { Vault } from "./vault.ts";
@@ -43,53 +44,93 @@ function packsIn(dir: string): string[] {
 
 /** Undefined: it was packed into another one meanwhile, which the next backup finds. */
 async function putPack(vault: Vault, dir: string, name: string): Promise<string[] | undefined> {
-  let bytes: Buffer;
+  const chunks: string[] = [];
   try {
-    const index = fs.readFileSync(join(dir, `${name}.idx`));
-    const length = Buffer.alloc(LENGTH_BYTES);
-    length.writeBigUInt64BE(BigInt(index.length));
-    bytes = Buffer.concat([length, index, fs.readFileSync(join(dir, `${name}.pack`))]);
+    for (const part of partsOf(join(dir, name))) {
+      const chunk = hash("sha256", part, "hex");
+      chunks.push(chunk);
+      const object = chunkName(vault, chunk);
+      if (!(await vault.has(object))) await vault.put(object, part);
+    }
+    return chunks;
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
-  const chunks: string[] = [];
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    const part = bytes.subarray(at, at + CHUNK);
-    const chunk = hash("sha256", part, "hex");
-    chunks.push(chunk);
-    const object = chunkName(vault, chunk);
-    if (!(await vault.has(object))) await vault.put(object, part);
-  }
-  return chunks;
 }
 
-export type ReadPack = { kind: "whole"; pack: Buffer; index: Buffer } | { kind: "lost"; why: string };
-
-export async function readPack(vault: Vault, chunks: readonly string[]): Promise<ReadPack> {
-  const parts: Buffer[] = [];
-  for (const chunk of chunks) {
-    const found = await vault.get(chunkName(vault, chunk));
-    if (found.kind === "missing") return { kind: "lost", why: "a part of it is missing" };
-    if (found.kind === "damaged" || hash("sha256", found.bytes, "hex") !== chunk)
-      return { kind: "lost", why: "a part of it is damaged" };
-    parts.push(found.bytes);
+/** The length of the index, the index, the pack; little of it in memory at a time. */
+function* partsOf(path: string): Generator<Buffer> {
+  const index = fs.readFileSync(`${path}.idx`);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeBigUInt64BE(BigInt(index.length));
+  let held = Buffer.concat([length, index]);
+  const fd = fs.openSync(`${path}.pack`, "r");
+  try {
+    for (let read = -1; read !== 0; ) {
+      for (; held.length >= CHUNK; held = held.subarray(CHUNK)) yield held.subarray(0, CHUNK);
+      const more = Buffer.alloc(CHUNK);
+      read = fs.readSync(fd, more);
+      held = Buffer.concat([held, more.subarray(0, read)]);
+    }
+    if (held.length > 0) yield held;
+  } finally {
+    fs.closeSync(fd);
   }
-  const bytes = Buffer.concat(parts);
-  const end = LENGTH_BYTES + Number(bytes.readBigUInt64BE());
-  return { kind: "whole", index: bytes.subarray(LENGTH_BYTES, end), pack: bytes.subarray(end) };
+}
+
+type ReadChunk = { kind: "whole"; bytes: Buffer } | { kind: "lost"; why: string };
+
+async function readChunk(vault: Vault, chunk: string): Promise<ReadChunk> {
+  const found = await vault.get(chunkName(vault, chunk));
+  if (found.kind === "missing") return { kind: "lost", why: "a part of it is missing" };
+  if (found.kind === "damaged" || hash("sha256", found.bytes, "hex") !== chunk)
+    return { kind: "lost", why: "a part of it is damaged" };
+  return found;
+}
+
+/** Undefined: it is whole. */
+export async function packProblem(vault: Vault, chunks: readonly string[]): Promise<string | undefined> {
+  for (const chunk of chunks) {
+    const read = await readChunk(vault, chunk);
+    if (read.kind === "lost") return read.why;
+  }
+  return undefined;
 }
 
 /** Contract: the index comes last: without it nobody looks at the pack. */
-export function writePack(filesDir: string, name: string, { pack, index }: { pack: Buffer; index: Buffer }): void {
+export async function bringPack(
+  vault: Vault,
+  filesDir: string,
+  { name, chunks }: { name: string; chunks: readonly string[] },
+): Promise<void> {
   if (!PACK.test(name)) return;
   const dir = packFolder(filesDir);
   makeDir(dir);
-  for (const [kind, bytes] of [["pack", pack] as const, ["idx", index] as const]) {
-    const fresh = join(dir, `tmp_${process.pid}_${name}.${kind}`);
-    fs.writeFileSync(fresh, bytes, { mode: 0o444, flush: true });
-    fs.renameSync(fresh, join(dir, `${name}.${kind}`));
+  const fresh = (kind: string) => join(dir, `tmp_${process.pid}_${name}.${kind}`);
+  let index: Buffer | undefined;
+  let held = Buffer.alloc(0);
+  const pack = fs.openSync(fresh("pack"), "w", 0o444);
+  try {
+    for (const chunk of chunks) {
+      const read = await readChunk(vault, chunk);
+      if (read.kind === "lost") throw new HoldfastError("damaged", `${name}: ${read.why}: start again`);
+      if (index) {
+        fs.writeFileSync(pack, read.bytes);
+        continue;
+      }
+      held = Buffer.concat([held, read.bytes]);
+      const end = LENGTH_BYTES + Number(held.readBigUInt64BE());
+      if (held.length < end) continue;
+      index = held.subarray(LENGTH_BYTES, end);
+      fs.writeFileSync(pack, held.subarray(end));
+    }
+    fs.fsyncSync(pack);
+  } finally {
+    fs.closeSync(pack);
   }
+  fs.writeFileSync(fresh("idx"), index ?? "", { mode: 0o444, flush: true });
+  for (const kind of ["pack", "idx"]) fs.renameSync(fresh(kind), join(dir, `${name}.${kind}`));
 }
 
 /** The files of checkpoints: packs are written once, so that one with the same name is the same. */

@@ -19,7 +19,7 @@ import {
 } from "./check-backup.ts";
 import type { BackupManifest } from "./manifest.ts";
 import { isOwnLedger, restoreLedger } from "./own-ledgers.ts";
-import { readPack, writePack } from "./packs.ts";
+import { bringPack } from "./packs.ts";
 import { spooled } from "./spool.ts";
 import type { Vault } from "./vault.ts";
 
@@ -158,10 +158,7 @@ async function verifyAll({ ledgers }: CheckedBackup, to: Store): Promise<void> {
 }
 
 async function bringPacks(vault: Vault, { manifest, packs }: CheckedBackup, filesDir: string): Promise<void> {
-  for (const name of packs) {
-    const read = await readPack(vault, manifest.packs.get(name) ?? []);
-    if (read.kind === "whole") writePack(filesDir, name, read);
-  }
+  for (const name of packs) await bringPack(vault, filesDir, { name, chunks: manifest.packs.get(name) ?? [] });
 }
 
 export const lossText = ({ ledger, seq, what }: Loss): string =>

@@ -10,7 +10,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const LEAST_KEY = 16;
 
-export type Unsealed =
+type Unsealed =
   | { kind: "whole"; bytes: Buffer }
   | { kind: "damaged"; why: string }
   /** With another key, or its beginning is damaged. */

@@ -7,7 +7,7 @@ import type { BackupPlace, PlacedObject } from "./place.ts";
 import { createSealing, type Sealing, wrongKey } from "./sealing.ts";
 
 /** What became of an object since it was written. */
-export type Found = { kind: "whole"; bytes: Buffer } | { kind: "missing" } | { kind: "damaged"; why: string };
+type Found = { kind: "whole"; bytes: Buffer } | { kind: "missing" } | { kind: "damaged"; why: string };
 
 export interface Vault {
   readonly place: BackupPlace;

@@ -5,7 +5,7 @@ import S3rver from "@20minutes/s3rver";
 import { type AfterTest, folder } from "./world.ts";
 
 /** What the front does with a request. `cut before`: it does not arrive; `cut after`: it is carried out, and nobody hears of it. */
-export type Fault = "pass" | "cut before" | "cut after" | number;
+type Fault = "pass" | "cut before" | "cut after" | number;
 
 export interface Bucket {
   url: string;

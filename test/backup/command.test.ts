@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/project.ts";
 import { openStore } from "../../src/ledger/open-store.ts";
 import { type CliOptions, runCli, startCli, stateEnv } from "../cli/cli.ts";
+import { hasRedis, startRedis } from "../ledger/redis-server.ts";
 import { startBucket } from "./bucket.ts";
 import { folder } from "./world.ts";
 
@@ -164,3 +165,30 @@ test("state copy moves a project's state with its checkpoints, says what to use,
   await said(opts, ["tasks", "add", "there"]);
   expect(await said(opts, ["state", "copy", from, to], 4)).toMatch(/has another past of board/);
 }, 60_000);
+
+test.runIf(hasRedis())(
+  "a project moves to a server and is backed up from there; a machine with the same server backs up the same",
+  async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    const opts = place();
+    const dir = path.dirname(opts.cwd);
+    const at = path.join(dir, "backups");
+    await said(opts, ["-p", "list Markdown files", "--model", "rehearsal"]);
+    await said(opts, ["tasks", "add", "something"]);
+    const [from, to] = [path.join(opts.state, "holdfast"), server.url("moved")];
+    const moved = await json(opts, ["state", "copy", from, to]);
+    expect([moved.contexts, moved.already]).toEqual([1, 0]);
+    const there = { ...opts, env: { HOLDFAST_STATE: to } };
+    const old = await json({ ...opts, env: { HOLDFAST_STATE: from } }, ["contexts", "ls"]);
+    expect(await json(there, ["contexts", "ls"])).toEqual(old);
+    await said(there, ["backup", "now", at]);
+    expect(await said(there, ["backup", "drill", at])).toMatch(/can be restored: 2 ledgers the same as here/);
+    const other = { ...place(), env: { HOLDFAST_STATE: to } };
+    expect(await said(other, ["backup", "now", at])).toMatch(/^Nothing has changed/);
+    const empty = { ...opts, env: { HOLDFAST_STATE: server.url("restored") } };
+    expect(await said(empty, ["backup", "restore", at])).toMatch(/1 context, /);
+    expect(await json(empty, ["tasks", "ls"])).toHaveLength(1);
+  },
+  60_000,
+);

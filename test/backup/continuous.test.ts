@@ -2,7 +2,7 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { runDrill } from "../../src/backup/drill.ts";
 import { keepBackedUp } from "../../src/backup/keep-backed-up.ts";
 import { type BackupReport, makeBackup } from "../../src/backup/make-backup.ts";
@@ -116,11 +116,11 @@ describe("the files of checkpoints", () => {
 describe("a full disk", () => {
   const dir = fs.mkdtempSync(path.join(ROOT, "holdfast-full-"));
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=256k", "tmpfs", dir]).status === 0;
+  afterAll(() => {
+    if (mounted) execFileSync("umount", [dir]);
+    fs.rmSync(dir, { recursive: true, force: true });
+  });
   it.skipIf(!mounted && !process.env.CI)("under a backup is said, and the next one goes on", async () => {
-    onTestFinished(() => {
-      execFileSync("umount", [dir]);
-      fs.rmSync(dir, { recursive: true, force: true });
-    });
     const store = await open();
     await fill(store, { contexts: 1, events: 4 });
     const vault = openVault(await openPlace(path.join(dir, "b"), { write: true }), "project-1", undefined);
@@ -134,5 +134,24 @@ describe("a full disk", () => {
     fs.rmSync(path.join(dir, "filler"));
     await makeBackup({ store, vault, path: ROOT });
     expect(await runDrill({ vault, store, path: ROOT })).toMatchObject({ ok: true, same: 4 });
+  });
+});
+
+describe("two processes that back up to one place", () => {
+  it("go on from each other's backups, and write nothing twice", async () => {
+    const file = path.join(folder(onTestFinished), "ledger.db");
+    const [a, b] = [await openSqliteStore(file), await openSqliteStore(file)];
+    onTestFinished(async () => void (await Promise.all([a.close(), b.close()])));
+    await fill(a, { contexts: 2, events: 6 });
+    const vault = await folderVault(onTestFinished);
+    const of = { vault, path: ROOT };
+    const first = await makeBackup({ store: a, ...of });
+    const event = { type: "note.made", actor: "me", data: {} };
+    await a.append([{ ledger: "notes", events: [event, event] }]);
+    expect((await makeBackup({ store: b, ...of })).report.newEvents).toEqual(2);
+    await a.append([{ ledger: "notes", events: [event] }]);
+    const third = await makeBackup({ store: a, ...of, last: first.written! });
+    expect(third.report.newEvents).toEqual(1);
+    expect(await runDrill({ vault, store: a, path: ROOT })).toMatchObject({ ok: true, same: 4 });
   });
 });

@@ -41,7 +41,11 @@ async function redisStore(): Promise<Store> {
 }
 
 /** For `afterAll` of whoever opens stores of every kind. */
-export const stopServers = async (): Promise<void> => void (await (await redis)?.stop());
+export async function stopServers(): Promise<void> {
+  const started = redis;
+  redis = undefined;
+  await (await started)?.stop();
+}
 
 export async function openStoreOf(kind: string, after: AfterTest): Promise<Store> {
   const store = await STORES[kind]!(after);

@@ -123,7 +123,7 @@ export const REWRITES: Rewrite[] = [
     why: "a key, and a place without backups of another kind",
   },
   {
-    printed: /^holdfast state copy \S+ \S+$/,
+    printed: /^holdfast state copy(?: (?!--)\S+)*$/,
     becomes: "holdfast state copy ../nothing/holdfast sqlite:../moved/ledger.db",
     why: "nobody may work in it",
   },

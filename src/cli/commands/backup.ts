@@ -1,4 +1,5 @@
 // `holdfast backup now|run|ls|restore|drill|prune|schedule`: copies of this project's state in a bucket or a folder.
+import { resolve } from "node:path";
 import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { age, listing, printable } from "../../front/presentation/printable.ts";
@@ -64,7 +65,8 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
       print(all.map(({ id, at, bytes, full }) => ({ id, at, bytes, ...(full !== undefined && { full }) })));
       return 0;
     }
-    if (!read) process.stderr.write(`No backup yet: make one with ${commandLine(["backup", "now"], flags)}\n`);
+    if (!read)
+      process.stderr.write(`No backup yet: make one with ${commandLine(nowWords(flags, vault.place.shown), flags)}\n`);
     else
       process.stdout.write(
         listing(
@@ -137,7 +139,8 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
       say(
         `Backup ${restored.manifest} ${verdict}: ${counted(same, "ledger")} the same as here${gone}; ${counted(restored.events, "event")}`,
       );
-      if (!report.ok) say(`A whole one is made with: ${commandLine(["backup", "now", "--anew"], flags)}`);
+      if (!report.ok)
+        say(`A whole one is made with: ${commandLine([...nowWords(flags, vault.place.shown), "--anew"], flags)}`);
     }
     return report.ok ? 0 : 1;
   });
@@ -212,8 +215,7 @@ export async function schedule(
   const vault = await openVaultFor(flags, project, { given, write: true, settings });
   const { shown } = vault.place;
   const ms = timeFlag("every", flags.every) ?? 3_600_000;
-  const key = flags.keyFile === undefined ? [] : ["--key-file", flags.keyFile];
-  const line = commandLine(["backup", "now", shown, ...key], flags, project.root);
+  const line = commandLine(nowWords(flags, shown), flags, project.root);
   const when = crontabTime(ms);
   const inSettings = JSON.stringify({ backup: { place: shown, every: "10s", keep: "30d" } });
   if (flags.json) print({ crontab: `${when} ${line}`, command: line, settings: JSON.parse(inSettings) });
@@ -227,6 +229,11 @@ export async function schedule(
   }
   return 0;
 }
+
+const nowWords = ({ keyFile }: BackupFlags, place: string): string[] => [
+  ...["backup", "now", place],
+  ...(keyFile === undefined ? [] : ["--key-file", resolve(keyFile)]),
+];
 
 /** The nearest that a crontab can say. */
 function crontabTime(ms: number): string {
