@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NO_CONTENT, nextContentHash, type PortableEvent } from "../ledger/content-hash.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
-import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { isHoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import { possibleReferences } from "../ledger/references.ts";
 import type { Damage, LedgerSummary, Seq, Store } from "../ledger/store.ts";
@@ -20,6 +20,7 @@ import { backupLedger, isOwnLedger, lastBackups, recordBackup } from "./own-ledg
 import { putPacks } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, segmentBytes, segmentName } from "./segments.ts";
+import { underLease } from "./under-lease.ts";
 import { markProject, type Vault } from "./vault.ts";
 
 const SEGMENT_EVENTS = 5_000;
@@ -72,20 +73,8 @@ export interface BackupReport {
 /** Contract: one at a time for each place; throws `held` when another process is at it. */
 export async function makeBackup(opts: BackupOptions): Promise<{ report: BackupReport; written: Written | undefined }> {
   const { store, vault } = opts;
-  const lease = await store.leases.acquire(backupLedger(vault.place));
-  if ("held" in lease)
-    throw new HoldfastError("held", `process ${lease.held.holder.pid} is backing up to ${vault.place.shown} just now`);
-  const lost = new AbortController();
-  const stop = lease.keep(() =>
-    lost.abort(new HoldfastError("fenced", "another process took the backup over: this one stops")),
-  );
-  try {
-    const signal = opts.signal ? AbortSignal.any([opts.signal, lost.signal]) : lost.signal;
-    return await backUp({ ...opts, signal });
-  } finally {
-    stop();
-    await lease.release();
-  }
+  const lease = { store, name: backupLedger(vault.place), others: `is backing up to ${vault.place.shown}` };
+  return underLease({ ...lease, signal: opts.signal }, (signal) => backUp({ ...opts, signal }));
 }
 
 /** Another process may have backed up to the same place since. */

@@ -7,6 +7,7 @@ import { backupLedger } from "./own-ledgers.ts";
 import { CHUNKS, chunkName } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, namedSegment } from "./segments.ts";
+import { underLease } from "./under-lease.ts";
 import type { Vault } from "./vault.ts";
 
 export interface PruneOptions {
@@ -35,28 +36,19 @@ const AT_ONCE = 8;
 
 /** Contract: the newest backup stays. Killed, the next prune goes on. */
 export async function prune(opts: PruneOptions): Promise<PruneReport> {
-  const lease = await opts.store.leases.acquire(backupLedger(opts.vault.place));
-  if ("held" in lease)
-    throw new HoldfastError(
-      "held",
-      `process ${lease.held.holder.pid} is backing up to ${opts.vault.place.shown}: try again`,
-    );
-  const stop = lease.keep(() => undefined);
-  try {
-    return await pruneUnderLease(opts);
-  } finally {
-    stop();
-    await lease.release();
-  }
+  const { store, vault } = opts;
+  const lease = { store, name: backupLedger(vault.place), others: `is backing up to ${vault.place.shown}` };
+  return underLease(lease, (signal) => pruneUnderLease({ ...opts, signal }));
 }
 
 async function pruneUnderLease({
+  signal,
   vault,
   keepMs,
   dryRun = false,
   now = Date.now(),
   graceMs = GRACE_MS,
-}: PruneOptions): Promise<PruneReport> {
+}: PruneOptions & { signal: AbortSignal }): Promise<PruneReport> {
   const all = await listManifests(vault);
   const { going, kept } = divide(all, now - keepMs);
   const needed = await neededBy(vault, kept, all);
@@ -82,6 +74,7 @@ async function pruneUnderLease({
   for await (const object of vault.list(CHUNKS))
     if (!needed.chunks.has(object.name) && isOld(object)) loose.push(object);
   // First what names the others: nothing that is left names what is gone.
+  signal.throwIfAborted();
   if (!dryRun) await inParallel(going, AT_ONCE, ({ name }) => vault.remove(name));
   if (!dryRun) await inParallel(loose, AT_ONCE, ({ name }) => vault.remove(name));
   const gone = [...going, ...loose];

@@ -21,6 +21,7 @@ import type { BackupManifest } from "./manifest.ts";
 import { isOwnLedger, restoreLedger } from "./own-ledgers.ts";
 import { bringPack } from "./packs.ts";
 import { spooled } from "./spool.ts";
+import { underLease } from "./under-lease.ts";
 import type { Vault } from "./vault.ts";
 
 export interface RestoreBackupOptions {
@@ -65,28 +66,22 @@ export async function restoreBackup(opts: RestoreBackupOptions): Promise<Restore
 }
 
 async function restoreFrom(opts: RestoreBackupOptions): Promise<RestoredBackup> {
-  const { vault, to, signal } = opts;
+  const { vault, to } = opts;
   const { written, passedOver } = await chooseManifest(vault, opts);
   const { manifest } = written;
   const own = restoreLedger(manifest.id);
   await refuseUnlessEmpty(to, own);
   const checked = await checkBackup(vault, manifest, opts);
   if (checked.losses.length > 0 && !opts.partial) throw lossError(checked.losses);
-  const lease = await to.leases.acquire(own);
-  if ("held" in lease)
-    throw new HoldfastError("held", `process ${lease.held.holder.pid} is restoring this backup just now`);
-  const stop = lease.keep(() => undefined);
-  try {
+  const lease = { store: to, name: own, others: "is restoring this backup", signal: opts.signal };
+  return underLease(lease, async (signal) => {
     await begin(to, own, { manifest, place: vault.place.shown });
     const blobs = await copyAll(checked, { ...opts, signal });
     await verifyAll(checked, to);
     if (opts.filesDir !== undefined) await bringPacks(vault, checked, opts.filesDir);
     await to.append([{ ledger: own, events: [{ type: "restore.ended", actor: "backup", data: {} }] }]);
     return reportOf(checked, { passedOver, blobs });
-  } finally {
-    stop();
-    await lease.release();
-  }
+  });
 }
 
 /** Only what an unfinished restore of the same backup left may be there. */

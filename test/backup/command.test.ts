@@ -192,3 +192,18 @@ test.runIf(hasRedis())(
   },
   60_000,
 );
+
+test("a drill that is interrupted leaves nothing behind", async () => {
+  const opts = place();
+  const dir = path.dirname(opts.cwd);
+  const [at, tmp] = [path.join(dir, "backups"), path.join(dir, "tmp")];
+  fs.mkdirSync(tmp);
+  for (let n = 0; n < 3; n++) await said(opts, ["tasks", "add", `task ${n}`]);
+  await said(opts, ["backup", "now", at]);
+  const running = startCli(["backup", "drill", at], { ...opts, env: { TMPDIR: tmp } });
+  while (fs.readdirSync(tmp).length === 0 && running.child.exitCode === null) await sleep(1);
+  running.child.kill("SIGINT");
+  const { code } = await running.exited;
+  expect([0, 130]).toContain(code); // it may have been done already
+  expect(fs.readdirSync(tmp).filter((name) => name.startsWith("holdfast-drill-"))).toEqual([]);
+}, 60_000);

@@ -22,7 +22,11 @@ export const now = (flags: Flags & { anew: boolean }, given: string | undefined)
     const vault = await openVaultFor(flags, state.project, { given, write: true });
     const bar = createProgressBar("backup");
     const of = { store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) };
-    const { report } = await makeBackup({ ...of, anew: flags.anew, progress: bar.update }).finally(bar.end);
+    const made = await interruptible((signal) =>
+      makeBackup({ ...of, anew: flags.anew, progress: bar.update, signal }),
+    ).finally(bar.end);
+    if (!made) return INTERRUPTED;
+    const { report } = made;
     if (flags.json) print({ place: vault.place.shown, ...report });
     else say(backupText(report, vault.place.shown));
     for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
@@ -95,7 +99,11 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
     const bar = createProgressBar("restore");
     const { at, partial } = flags;
     const of = { vault, to: store, path: project.top, filesDir: filesDirOf(state), partial, progress: bar.update };
-    const { heads, ...report } = await restoreBackup({ ...of, ...(at !== undefined && { at }) }).finally(bar.end);
+    const done = await interruptible((signal) =>
+      restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
+    ).finally(bar.end);
+    if (!done) return INTERRUPTED;
+    const { heads, ...report } = done;
     const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
     if (flags.json) print({ ...report, heads, schedules });
     else {
@@ -127,7 +135,9 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
     const vault = await openVaultFor(flags, project, { given });
     const bar = createProgressBar("drill");
     const at = flags.at === undefined ? {} : { at: flags.at };
-    const report = await runDrill({ vault, store, path: project.top, progress: bar.update, ...at }).finally(bar.end);
+    const of = { vault, store, path: project.top, progress: bar.update, ...at };
+    const report = await interruptible((signal) => runDrill({ ...of, signal })).finally(bar.end);
+    if (!report) return INTERRUPTED;
     if (flags.json) print(report);
     else {
       const { restored, same, removedSince, differences } = report;
@@ -196,13 +206,31 @@ export const follow = (
     return 0;
   });
 
+const INTERRUPTED = 130;
+const SIGNALS: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Ctrl-C ends it cleanly, so that nothing temporary is left; twice leaves at once. Undefined: it was interrupted. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  const end = () => (over.signal.aborted ? process.exit(INTERRUPTED) : over.abort());
+  for (const signal of SIGNALS) process.on(signal, end);
+  try {
+    return await work(over.signal);
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+    process.stderr.write("Interrupted: the same command goes on.\n");
+    return undefined;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+}
+
 async function askedToEnd(): Promise<void> {
-  const signals: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
   const asked = Promise.withResolvers<void>();
   const end = () => asked.resolve();
-  for (const signal of signals) process.on(signal, end);
+  for (const signal of SIGNALS) process.on(signal, end);
   await asked.promise;
-  for (const signal of signals) process.off(signal, end);
+  for (const signal of SIGNALS) process.off(signal, end);
 }
 
 /** Contract: prints; nothing is installed. */
