@@ -56,6 +56,14 @@ const tests: ConformanceTests = {
       new Map(),
     ]);
   },
+  "keeps no snapshot of a past that is gone": async ({ store, expect }) => {
+    const events = await store.append([{ ledger: "l", events: [event(1), event(2)] }]);
+    const load = async () => [...(await store.snapshots("l").load(["f@1"])).values()];
+    await store.snapshots("l").save(2, new Map([["f@1", "of another"]]), first(events).sum);
+    expect(await load()).toEqual([]);
+    await store.snapshots("l").save(2, new Map([["f@1", "its own"]]), events[1]?.sum);
+    expect(await load()).toEqual([{ seq: 2, state: "its own" }]);
+  },
   "lists ledgers with their summaries, and forgets a removed one": async ({ store, expect }) => {
     const { at: before } = first(await store.append([{ ledger: "clock", events: [event(0)] }]));
     await store.append([{ ledger: "ctx/a", events: [event(1)], summary: { title: "A" } }]);

@@ -217,7 +217,8 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
         const kept = [...(ledgers.get(ledger)?.snapshots ?? [])].filter(([key]) => keys.includes(key));
         return new Map(kept.map(([key, one]) => [key, copy(one)]));
       },
-      async save(seq, states) {
+      async save(seq, states, sum) {
+        if (sum !== undefined && ledgers.get(ledger)?.events[seq - 1]?.sum !== sum) return;
         for (const [key, state] of states) ledgers.get(ledger)?.snapshots.set(key, copy({ seq, state }));
       },
     }),
