@@ -9,7 +9,10 @@ import { fileURLToPath } from "node:url";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** What users do, whatever the store: the requests, prompts and their formats, contexts, teams, schedules, workflows, the terminal's lines. */
-const FILES = ["test/scenarios"];
+const FILES = [
+  ...["requests", "team-request", "knowledge-requests", "readme"].map((name) => `test/scenarios/${name}.test.ts`),
+  "test/workflow/example.test.ts",
+];
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -53,7 +56,11 @@ try {
   const { status } = spawnSync(
     path.join(root, "node_modules/.bin/vitest"),
     ["run", ...(given.length > 0 ? given : FILES)],
-    { cwd: root, stdio: "inherit", env: { ...process.env, HOLDFAST_STATE: `redis://127.0.0.1:${port}/0` } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, XDG_STATE_HOME: dir, HOLDFAST_STATE: `redis://127.0.0.1:${port}/0` },
+    },
   );
   process.exitCode = status ?? 1;
 } finally {

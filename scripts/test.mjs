@@ -85,5 +85,6 @@ const report = fs.existsSync(out)
 fs.rmSync(out, { force: true });
 failed += report.numFailedTests;
 if (report.numFailedTests === 0 && !report.success) failed++; // a suite that did not even load
+if (only.length === 0 && !fast && !run(process.execPath, ["scripts/test-redis.mjs"])) failed++; // the same requests, on a server
 console.log(`${report.numPassedTests} passed, ${failed} failed`);
 process.exit(failed === 0 && report.numPassedTests > 0 ? 0 : 1);

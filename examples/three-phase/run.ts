@@ -25,13 +25,22 @@ interface Line {
   peakRss: number;
 }
 
+/** A file beside the project, or the server that $HOLDFAST_STATE names (`redis://…`). */
+function ledgersIn(state: string): { file: string } | { cwd: string; state: string } {
+  const { HOLDFAST_STATE } = process.env;
+  if (!HOLDFAST_STATE) return { file: path.join(state, "ledger.db") };
+  const cwd = path.join(state, "project");
+  fs.mkdirSync(cwd, { recursive: true });
+  return { cwd, state: HOLDFAST_STATE };
+}
+
 /** One process: runs the workflow in a context, or goes on with it. */
 async function work(state: string, id: string, log: string): Promise<void> {
   const write = (what: Line["what"], agent = "", round = 0): void => {
     const peakRss = process.resourceUsage().maxRSS * 1024;
     fs.appendFileSync(log, `${JSON.stringify({ at: Date.now(), what, agent, round, peakRss } satisfies Line)}\n`);
   };
-  const contexts = await openContexts({ file: path.join(state, "ledger.db") });
+  const contexts = await openContexts(ledgersIn(state));
   const watcher = {
     asked: (agent: string, round: number) => write("asked", agent, round),
     answered: (agent: string, round: number) => write("answered", agent, round),
@@ -85,7 +94,7 @@ async function newContext(contexts: Contexts, state: string): Promise<string> {
 
 async function main(): Promise<void> {
   const state = fs.mkdtempSync(path.join(os.tmpdir(), "three-phase-"));
-  const contexts = await openContexts({ file: path.join(state, "ledger.db") });
+  const contexts = await openContexts(ledgersIn(state));
   const log = (name: string): string => path.join(state, `${name}.log`);
   const id = await newContext(contexts, state);
 
