@@ -1,6 +1,7 @@
 // Two builds side by side, interleaved: is the new one no worse?
-//   node bench/pairs.mjs OLD_FOLDER [NEW_FOLDER] [--pairs 10] [--only start,read,shell] [--json FILE]
-// Processor time (its own and its children's) and peak memory; the median of the ratios of neighbouring runs.
+//   node bench/pairs.mjs OLD_FOLDER [NEW_FOLDER] [--pairs 10] [--only start,read,shell] [--state redis://…] [--json FILE]
+// Processor time (its own and its children's), time from round to round, and peak memory; the median of the ratios of neighbouring runs.
+// --state: where the new one keeps its ledgers; with the same folder twice that compares stores.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -47,6 +48,7 @@ async function once(build, { rounds, tool }) {
         OPENAI_BASE_URL: model.url,
         OPENAI_API_KEY: "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz",
         REPORT: report,
+        ...(build === "new" && flag("state") && { HOLDFAST_STATE: flag("state") }),
       },
       stdio: ["ignore", "ignore", "inherit"],
     },
@@ -68,7 +70,7 @@ async function once(build, { rounds, tool }) {
   if (code !== 0 || gaps.length !== rounds)
     throw new Error(`${build}: exit ${code}, ${gaps.length} of ${rounds} rounds`);
   const [user, system] = fs.readFileSync(report, "utf8").trim().split(" ").map(Number);
-  return { cpuMs: (user + system) * 1000, peakMiB: peak / 1024 };
+  return { cpuMs: (user + system) * 1000, peakMiB: peak / 1024, roundMs: median(gaps) };
 }
 
 const results = {};
@@ -83,15 +85,19 @@ for (const kind of kinds) {
   results[kind.key] = {
     cpu: ratio("cpuMs"),
     memory: ratio("peakMiB"),
+    round: ratio("roundMs"),
     oldMs: middle("old", "cpuMs"),
     newMs: middle("new", "cpuMs"),
     oldMiB: middle("old", "peakMiB"),
     newMiB: middle("new", "peakMiB"),
+    oldRoundMs: middle("old", "roundMs"),
+    newRoundMs: middle("new", "roundMs"),
   };
-  const { cpu, memory, oldMs, newMs, oldMiB, newMiB } = results[kind.key];
+  const { cpu, memory, round, oldRoundMs, newRoundMs, oldMs, newMs, oldMiB, newMiB } = results[kind.key];
   console.log(
     `${kind.key.padEnd(6)} cpu ${cpu.toFixed(3)} (${oldMs.toFixed(0)} → ${newMs.toFixed(0)} ms)` +
-      `  memory ${memory.toFixed(3)} (${oldMiB.toFixed(0)} → ${newMiB.toFixed(0)} MiB)  ${pairs} pairs`,
+      `  memory ${memory.toFixed(3)} (${oldMiB.toFixed(0)} → ${newMiB.toFixed(0)} MiB)` +
+      `  round ${round.toFixed(3)} (${oldRoundMs.toFixed(1)} → ${newRoundMs.toFixed(1)} ms)  ${pairs} pairs`,
   );
 }
 if (flag("json")) fs.writeFileSync(flag("json"), `${JSON.stringify(results, null, 2)}\n`);
