@@ -36,40 +36,54 @@ async function startSentinel(master: number): Promise<number> {
 }
 
 describe.runIf(hasRedis())("three servers and three Sentinels", () => {
-  it("lose nothing that was acknowledged when the master is killed, and the store goes on", async () => {
-    const master = await startRedis(DURABLE);
-    onTestFinished(() => master.stop());
-    const follow = [...DURABLE, "--replicaof", "127.0.0.1", String(master.port)];
-    const replicas = [await startRedis(follow), await startRedis(follow)];
-    for (const replica of replicas) onTestFinished(() => replica.stop());
-    for (let i = 0; i < 500 && !master.cli("INFO", "replication").includes("connected_slaves:2"); i++) await sleep(20);
-    const sentinels = [
-      await startSentinel(master.port),
-      await startSentinel(master.port),
-      await startSentinel(master.port),
-    ];
-    await sleep(3_000); // they find each other, and the replicas
-    const hosts = sentinels.map((port) => `127.0.0.1:${port}`).join(",");
-    const store = await openRedisStore(`redis+sentinel://${hosts}/main?project=p&replicas=1`);
-    onTestFinished(() => store.close());
-    expect(store.durability.class).toEqual("replica-confirmed");
-    const acknowledged: number[] = [];
-    let going = true;
-    const writing = (async () => {
-      for (let n = 0; going; n++) {
-        await store.append([{ ledger: "l", events: [event(n, { id: `e${n}` })] }]);
-        acknowledged.push(n);
+  it.each([
+    ["is killed", true],
+    ["stands still, and comes back believing that it is the master", false],
+  ])(
+    "lose nothing that was acknowledged when the master %s, and the store goes on",
+    async (_, isKilled) => {
+      const master = await startRedis(DURABLE);
+      onTestFinished(() => master.stop());
+      const follow = [...DURABLE, "--replicaof", "127.0.0.1", String(master.port)];
+      const replicas = [await startRedis(follow), await startRedis(follow)];
+      for (const replica of replicas) onTestFinished(() => replica.stop());
+      for (let i = 0; i < 500 && !master.cli("INFO", "replication").includes("connected_slaves:2"); i++)
+        await sleep(20);
+      const sentinels = [
+        await startSentinel(master.port),
+        await startSentinel(master.port),
+        await startSentinel(master.port),
+      ];
+      await sleep(3_000); // they find each other, and the replicas
+      const hosts = sentinels.map((port) => `127.0.0.1:${port}`).join(",");
+      const store = await openRedisStore(`redis+sentinel://${hosts}/main?project=p&replicas=1`);
+      onTestFinished(() => store.close());
+      expect(store.durability.class).toEqual("replica-confirmed");
+      const acknowledged: number[] = [];
+      let going = true;
+      const writing = (async () => {
+        for (let n = 0; going; n++) {
+          await store.append([{ ledger: "l", events: [event(n, { id: `e${n}` })] }]);
+          acknowledged.push(n);
+        }
+      })();
+      await sleep(500);
+      const before = acknowledged.length;
+      if (isKilled) await master.kill();
+      else master.freeze();
+      for (let i = 0; i < 1_000 && acknowledged.length < before + 50; i++) await sleep(20);
+      if (!isKilled) {
+        master.thaw();
+        const then = acknowledged.length;
+        for (let i = 0; i < 1_000 && acknowledged.length < then + 200; i++) await sleep(20);
       }
-    })();
-    await sleep(500);
-    const before = acknowledged.length;
-    await master.kill();
-    for (let i = 0; i < 1_000 && acknowledged.length < before + 50; i++) await sleep(20);
-    going = false;
-    await writing;
-    const kept = (await all(store, "l")).map(({ id }) => id);
-    expect(kept).toEqual(acknowledged.map((n) => `e${n}`));
-    expect(acknowledged.length).toBeGreaterThan(before);
-    expect((await store.verify()).damage).toEqual([]);
-  }, 90_000);
+      going = false;
+      await writing;
+      const kept = (await all(store, "l")).map(({ id }) => id);
+      expect(kept).toEqual(acknowledged.map((n) => `e${n}`));
+      expect(acknowledged.length).toBeGreaterThan(before);
+      expect((await store.verify()).damage).toEqual([]);
+    },
+    90_000,
+  );
 });
