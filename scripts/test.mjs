@@ -20,6 +20,7 @@ const SLOW = [
   "test/**/*processes.test.ts",
   "test/{agents,checkpoints,hooks,models,subagents,workflow}/cli.test.ts",
   "test/approvals/**",
+  "test/backup/{command,continuous,damaged,killed,s3}.test.ts",
   "test/budget/budget.test.ts",
   "test/cli/{authority,contexts,contexts-time,doctor-store,messages,project*,prompt,safety,start,stay,streams,which-context,wrapper-flags}.test.ts",
   "test/contexts/{foreign-changes,lifetime,persons-work,properties,sweep}.test.ts",

@@ -172,7 +172,7 @@ export function createHarness(given: HarnessOptions): Harness {
     async hosting(hosting) {
       refuseClosed();
       const { hostTeams } = await import("./host-teams.ts");
-      return hostTeams({ host, store: opts.store }, hosting);
+      return hostTeams({ host, store: opts.store, root }, hosting);
     },
     toolNames: (turn) =>
       mergeSeams(mechanisms)

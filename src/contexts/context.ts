@@ -16,7 +16,7 @@ import { createChecker, type LocalSchemas, type SchemaOptions, schemaFacts } fro
 import { checkContextSettings } from "./settings.ts";
 import { createSharedData, type Reducer, type SharedData, sharedEvent } from "./shared-data.ts";
 import { encodeValue } from "./values.ts";
-import { beginWork, type Work } from "./work.ts";
+import { type BeginOptions, beginWork, type Work } from "./work.ts";
 
 export interface ContextSettings extends SchemaOptions {
   task?: string;
@@ -72,7 +72,7 @@ export interface Context extends SharedData, Checkpoints {
   /** Writes the last good version over each value that cannot be had; says what it did. */
   recover(): Promise<ValueProblem[]>;
   /** Holds the context while this process works on it without the loop. `wait`: for a holder elsewhere whose lease has not lapsed yet, instead of `held` at once. */
-  begin(opts?: { agent?: string; wait?: AbortSignal }): Promise<Work>;
+  begin(opts?: BeginOptions): Promise<Work>;
   /** Lets go of what this process keeps of the context. The handle is of no use any more; the context stays as it is. */
   close(): Promise<void>;
 }
@@ -224,8 +224,8 @@ export function createContext(
       }
       return found.map(({ value: _, ...problem }) => problem);
     },
-    begin: ({ agent: as = agent, wait } = {}) =>
-      beginWork(ledger, { ...(as !== undefined && { agent: as }), ...(wait && { wait }) }),
+    begin: ({ agent: as = agent, ...how } = {}) =>
+      beginWork(ledger, { ...how, ...(as !== undefined && { agent: as }) }),
     async close() {
       close();
       await opts.letGo();

@@ -23,7 +23,12 @@ export const RESERVED_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 export const contextEvents = {
-  "context.created": { v: 1, schema: () => z.object({ root: z.string(), title: z.string(), version: z.string() }) },
+  /** `machine`: whose folder the root is, where other machines reach the store. */
+  "context.created": {
+    v: 1,
+    schema: () =>
+      z.object({ root: z.string(), title: z.string(), version: z.string(), machine: z.string().optional() }),
+  },
   "agent.created": { v: 1, schema: () => z.object({ name: z.string(), cwd: z.string() }) },
   /** The project's folder is elsewhere now: every recorded path below the old one is below the new one. */
   "context.moved": { v: 1, schema: () => z.object({ from: z.string(), to: z.string() }) },

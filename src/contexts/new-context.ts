@@ -7,6 +7,8 @@ export interface NewContext {
   title: string;
   /** The tree that agents work in. Undefined: it has no lead yet. */
   root?: string;
+  /** Whose folder that is, where other machines reach the store. */
+  machine?: string;
   author: string;
   /** Of what made it. */
   version: string;
@@ -18,8 +20,8 @@ export interface NewContext {
 /** Touched by the first event of every context. */
 export const CONFIG = "ctx:config";
 
-export function newContext({ id, title, root, author, version, facts, summary }: NewContext): Write {
-  const data = { root: root ?? "", title, version };
+export function newContext({ id, title, root, machine, author, version, facts, summary }: NewContext): Write {
+  const data = { root: root ?? "", title, version, ...(machine !== undefined && { machine }) };
   const lead = { type: "agent.created", actor: LEAD_AGENT, data: { name: LEAD_AGENT, cwd: root } };
   return {
     ledger: id,

@@ -14,24 +14,34 @@ export interface Work {
   readonly takenUp: boolean;
   /** `paused` can be taken up again. */
   end(reason: "done" | "paused" | "failed", opts?: { error?: string }): Promise<void>;
+  /** This process lets it go, and it is not over: whoever looks next finds it interrupted. */
+  leave(): Promise<void>;
+}
+
+export interface BeginOptions {
+  agent?: string;
+  wait?: AbortSignal;
+  /** Hosts that find nobody at work may take it up, until it ended: the wake that tells them of it is set by this name. */
+  wakesHosts?: string;
 }
 
 /** Contract: throws `held` while another live process works as that agent. */
 export async function beginWork(
   ledger: ContextLedger,
-  { agent = LEAD_AGENT, wait }: { agent?: string; wait?: AbortSignal } = {},
+  { agent = LEAD_AGENT, wait, wakesHosts: by }: BeginOptions = {},
 ): Promise<Work> {
   const { store, id } = ledger;
   const lease = await store.leases.acquire(agentLease(id, agent), wait ? { wait } : {});
   if ("held" in lease) throw heldError(id, agent, lease.held);
   const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
+  const wakes = (dueAt: number | null) => (by === undefined ? {} : { wake: [{ context: id, agent, by, dueAt }] });
   const lost = new AbortController();
   const stopKeeping = lease.keep(() => lost.abort());
   const takenUp = (await ledger.catchUp()).agents.get(agent)?.status === "running";
   await ledger.decide((state) => {
     const agents = [...new Set([...state.agents.keys(), agent])].filter((one) => one !== LEAD_AGENT);
     const summary: Summary = { work: true, reason: null, agents };
-    return { events: [{ type: "work.started", actor: agent, data: { agent } }], summary };
+    return { events: [{ type: "work.started", actor: agent, data: { agent } }], summary, ...wakes(Date.now()) };
   }, fence);
 
   return {
@@ -45,8 +55,12 @@ export async function beginWork(
         const others = [...state.agents].some(([name, note]) => name !== agent && note.status === "running");
         const summary: Summary = { work: others, reason: others ? null : reason === "paused" ? "interrupted" : reason };
         const data = { agent, reason, ...(error !== undefined && { error }) };
-        return { events: [{ type: "work.ended", actor: agent, data }], summary };
+        return { events: [{ type: "work.ended", actor: agent, data }], summary, ...wakes(null) };
       }, fence);
+      await lease.release();
+    },
+    async leave() {
+      stopKeeping();
       await lease.release();
     },
   };

@@ -25,6 +25,9 @@ export function thisHolder(interactive: boolean): Holder {
   return { ...self, interactive };
 }
 
+/** The machine whose files a path means: containers of one machine have pids of their own, and may share its files. */
+export const thisMachine = (): string => thisHolder(false).machine.replace(/#.*$/s, "");
+
 export function sameProcess(a: Holder, b: Holder): boolean {
   return a.machine === b.machine && a.boot === b.boot && a.pid === b.pid && a.startedAt === b.startedAt;
 }

@@ -125,9 +125,12 @@ function createJudge(leaseMs: number, reach: Store["reach"]): (row: LeaseRow | u
   return (row) => {
     if (!row?.holder) return { free: true };
     const { holder, term, token, name } = row;
-    const sameClock = holder.boot === thisHolder(false).boot;
-    // Copies of a machine share its name: of another boot only a store of this machine's own knows that it is over.
-    const where = reach === "network" && !sameClock ? "apart" : whereIs(holder);
+    const me = thisHolder(false);
+    const sameClock = holder.boot === me.boot;
+    // Copies of a machine share its name: of another boot only a store of this machine's own knows that it is over. A container that lost its
+    // host may still run what that began: its time has to pass.
+    const isApart = reach === "network" && (!sameClock || holder.machine !== me.machine);
+    const where = isApart ? "apart" : whereIs(holder);
     if (where === "gone") return { free: true, from: holder };
     const held = (more: Pick<HeldBy, "expiresInMs" | "alive" | "stopped">): Standing => ({
       free: false,
@@ -171,14 +174,16 @@ function owned(
   };
   return {
     renew,
-    keep(lost) {
+    keep(lost, renewed) {
       let isRenewing = false;
+      if (deadline) renewed?.(deadline.leftMs());
       const renewing = setInterval(async () => {
         if (isRenewing) return;
         isRenewing = true;
         const held = await renew().catch(() => true); // a busy store is not a lost lease; fencing decides, or the deadline
         isRenewing = false;
         if (!held) end();
+        else if (deadline && !isOver) renewed?.(deadline.leftMs());
       }, leaseMs / 3);
       const stopWatching = deadline?.watch(() => end());
       renewing.unref();

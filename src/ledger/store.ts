@@ -119,9 +119,10 @@ export interface Lease extends Readonly<Fence> {
   renew(): Promise<boolean>;
   /**
    * Contract: renews in time, by itself, until the returned function is called; `lost` is called once the lease is another's. Where other
-   * machines reach the store it is also called when no renewal was heard of in time: another may have taken it by then.
+   * machines reach the store it is also called when no renewal was heard of in time: another may have taken it by then. There `renewed` is
+   * told so long its holder may act without another renewal: at once, and after each.
    */
-  keep(lost: () => void): () => void;
+  keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
   release(): Promise<void>;
 }
 

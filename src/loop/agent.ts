@@ -10,6 +10,7 @@ import type { TurnEndReason } from "./events.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
+import { withMachine } from "./moved.ts";
 import { type AgentView, noteFacts, type Progress, type Turn } from "./seams.ts";
 import { runInside } from "./tool-calls.ts";
 import { type AgentState, type ContextState, transcriptIn } from "./transcript.ts";
@@ -36,11 +37,13 @@ export interface AgentHandle {
   hasWork(): boolean;
   /** Resolves when something wants the idle agent: an input of another process, a finished job. */
   untilWoken(signal: AbortSignal): Promise<void>;
-  /** One turn: the open one, one for the waiting inputs, or one because a mechanism has something to say; undefined when none. */
+  /** One turn: the open one, one for the waiting inputs, or one because a mechanism has something to say; undefined when none, or it was left open. */
   oneTurn(): Promise<TurnEndReason | undefined>;
   /** Tells mechanisms that it has nothing more to do. */
   idle(): Promise<void>;
   interrupt(): void;
+  /** Contract: its turn stays open behind the present round, and none begins: whoever takes it next goes on. */
+  leave(): void;
   /** This process lets the agent go. */
   end(reason: string): Promise<void>;
 }
@@ -82,7 +85,7 @@ export function viewOf(ledger: Ledger, agent: string): AgentView {
     context: ledger.name,
     agent,
     get root() {
-      return state().root ?? contextState(ledger).root;
+      return state().root ?? state().home ?? contextState(ledger).root;
     },
     get cwd() {
       return state().cwd;
@@ -139,7 +142,7 @@ function turnOf(
     },
     append: (events, appendOpts = {}) =>
       ledger.append(
-        events.map((e) => ({ ...e, actor: name })),
+        events.map((e) => ({ ...(ledger.store.reach === "network" ? withMachine(e) : e), actor: name })),
         {
           ...appendOpts,
           lease: { name: lease.name, term: lease.term, token: lease.token },
@@ -207,6 +210,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   let begun = false;
   let running = false;
   let early = false;
+  let isLeft = false;
   const state = (): AgentState => agentState(ledger, name);
   const turn: Turn = turnOf(opts, {
     signal: () => abort.signal,
@@ -214,14 +218,14 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     announce: (event, payload) => seams.announced(event, payload, turn),
   });
 
-  async function advance(cause: "input" | "wake"): Promise<TurnEndReason> {
+  async function advance(cause: "input" | "wake"): Promise<TurnEndReason | undefined> {
     if (!state().turn) await turn.append([started(cause)]);
     if (!begun) {
       begun = true;
       const notes = await seams.start(turn);
       if (notes.length > 0) await turn.append(notes.flatMap((note) => noteFacts(note)));
     }
-    const reason = await runTurn({ turn, seams, heldSince, modelCalls });
+    const reason = await runTurn({ turn, seams, heldSince, modelCalls, isLeft: () => isLeft });
     await ledger.saveSnapshot();
     return reason;
   }
@@ -243,6 +247,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       if (early) abort.abort();
       early = false;
       running = true;
+      if (isLeft) return undefined;
       if (hasWork()) return advance("input");
       const notes = await seams.intake(turn);
       if (notes.length === 0) return undefined;
@@ -253,6 +258,9 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     interrupt() {
       early = !running; // before its first turn: that one does not begin
       abort.abort();
+    },
+    leave() {
+      isLeft = true;
     },
     end: async (reason) => (begun ? seams.end(turn, reason) : undefined),
   };

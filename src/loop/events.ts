@@ -78,8 +78,20 @@ export type TurnLimit = (typeof TURN_LIMITS)[number];
 const COMMAND_ENDS = ["completed", "failed", "killed", "timeout", "interrupted", "unknown"] as const;
 
 export const loopEvents = {
-  /** `root`: the tree it works in from here on (a worktree); null: the context's own again. */
-  "agent.moved": { v: 1, schema: () => z.object({ cwd: z.string(), root: z.string().nullish() }) },
+  /**
+   * `root`: the tree it works in from here on (a worktree); null: the context's own again. `home`: it goes on on another machine, where this
+   * folder stands for the context's root. `machine`: whose paths these are, where other machines reach the store.
+   */
+  "agent.moved": {
+    v: 1,
+    schema: () =>
+      z.object({
+        cwd: z.string(),
+        root: z.string().nullish(),
+        home: z.string().optional(),
+        machine: z.string().optional(),
+      }),
+  },
   "input.received": {
     v: 1,
     schema: () =>
@@ -195,7 +207,15 @@ export const loopEvents = {
         /** Begun by an earlier process: what this one found. */
         resumed: z.enum(["finished", "adopted", "unknown"]).optional(),
         /** Of a command. */
-        ran: z.object({ status: z.enum(COMMAND_ENDS), exitCode: z.number().optional(), ms: z.number() }).optional(),
+        ran: z
+          .object({
+            status: z.enum(COMMAND_ENDS),
+            exitCode: z.number().optional(),
+            ms: z.number(),
+            /** Killed with the lease of its agent. */
+            lostLease: z.literal(true).optional(),
+          })
+          .optional(),
         /** Of the whole output, where `content` is a part of it. */
         lines: z.number().optional(),
         /** Texts of `content` that are cut, and the blobs that have all of them. */

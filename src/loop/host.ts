@@ -6,7 +6,7 @@ import type { Decision } from "../ledger/decide.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
 import { createFold, type Fold, type State } from "../ledger/fold.ts";
-import { sameProcess, thisHolder } from "../ledger/holder.ts";
+import { sameProcess, thisHolder, thisMachine } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import { own } from "../ledger/own.ts";
@@ -15,6 +15,7 @@ import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
+import { withMachine } from "./moved.ts";
 import type { Outstanding } from "./outstanding.ts";
 import type { Mechanism, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
@@ -146,7 +147,9 @@ export function createHost(opts: HostOptions): Host {
     async addAgent(context, agent) {
       const { ledger, leave } = openShared(context);
       try {
-        await (await ledger).decide((state) => decideAgent(state, context, { ...agent, root: opts.root }));
+        const events = store.reach === "network" ? agent.events?.map(withMachine) : agent.events;
+        const asked = { ...agent, ...(events && { events }), root: opts.root };
+        await (await ledger).decide((state) => decideAgent(state, context, asked));
       } finally {
         leave();
       }
@@ -159,7 +162,21 @@ export function createHost(opts: HostOptions): Host {
       const agent = createAgent({ ledger, lease, name, seams, model, ...takeOpts });
       if (agent.turn.root === "" && opts.root !== undefined && !ledger.readOnly)
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
-      const stopKeeping = lease.keep(() => agent.interrupt());
+      else if (store.reach === "network" && opts.root !== undefined && !ledger.readOnly) {
+        const { arrival } = await import("./machine.ts");
+        const arrived = arrival(ledger, name, opts.root);
+        if (arrived.length > 0) await agent.turn.append(arrived);
+      }
+      const whom = { context, agent: name };
+      const stopKeeping = lease.keep(
+        () => {
+          for (const m of mechanisms) m.leaseLost?.(whom);
+          agent.interrupt();
+        },
+        (leftMs) => {
+          for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);
+        },
+      );
       const release = async () => {
         taken.delete(it);
         await agent.end("exit");
@@ -191,6 +208,7 @@ async function beginContext(
     author: "user",
     version,
     facts: first,
+    ...(store.reach === "network" && { machine: thisMachine() }),
     ...(aside && { summary: { aside } }),
   });
   const fresh = id === undefined ? {} : { expect: { [CONFIG]: 0 } };

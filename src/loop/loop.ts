@@ -1,6 +1,6 @@
 // The turn: the one order in which things happen. Mechanisms attach at the seams; none is named here.
 import { crashPoint } from "../ledger/crash-point.ts";
-import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { EventInput } from "../ledger/store.ts";
 import { type Item, ModelError, noUsage, type Reply } from "../models/model.ts";
 import { answerInput } from "./answer-input.ts";
@@ -12,7 +12,7 @@ import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
 import { dueInputs, openTurn } from "./transcript.ts";
-import { endBy, type TurnEnd } from "./turn-end.ts";
+import { cannotBeRecorded, endBy, type TurnEnd } from "./turn-end.ts";
 
 export interface Agent {
   readonly turn: Turn;
@@ -20,27 +20,28 @@ export interface Agent {
   /** Since when this process holds the agent: what was asked for before that, an earlier one took in. */
   readonly heldSince: number;
   readonly modelCalls: ModelCalls;
+  readonly isLeft?: () => boolean; // whether this process lets it go behind the present round
 }
 
 type Facts = Omit<EventInput, "actor">[];
 
 /**
  * Advances the open turn until it ends. What comes next is read from the state alone, so a turn that another process
- * began goes on here as if nothing had happened.
+ * began goes on here as if nothing had happened. Contract: undefined when it was left open, for another process.
  */
-export async function runTurn(agent: Agent): Promise<TurnEndReason> {
+export async function runTurn(agent: Agent): Promise<TurnEndReason | undefined> {
   const { turn } = agent;
   try {
     while (!turn.signal.aborted) {
       if (turn.state.pending.length > 0) await runCalls(agent);
-      else if (!openTurn(turn.state).answered) await round(agent);
-      else if (!(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
+      else if (openTurn(turn.state).answered && !(await goesOn(agent))) return await endTurn(agent, { reason: "done" });
+      else if (agent.isLeft?.()) return undefined;
+      else await round(agent);
     }
     return await endTurn(agent, { reason: "interrupted" });
   } catch (error) {
-    if (isHoldfastError(error, "fenced") || isHoldfastError(error, "disk")) throw error; // nothing more can be recorded
-    if (turn.signal.aborted) return await endTurn(agent, { reason: "interrupted" });
-    return await endTurn(agent, endBy(error));
+    if (cannotBeRecorded(error)) throw error;
+    return await endTurn(agent, turn.signal.aborted ? { reason: "interrupted" } : endBy(error));
   }
 }
 

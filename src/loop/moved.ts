@@ -1,4 +1,6 @@
 // What a moved project means for a context: every directory that is recorded below the old path is below the new one.
+import { thisMachine } from "../ledger/holder.ts";
+import type { EventInput } from "../ledger/store.ts";
 import type { ContextState } from "./transcript.ts";
 
 export interface RootMove {
@@ -52,3 +54,10 @@ function relocated(value: unknown, move: RootMove): unknown {
 
 /** Contract: what is made of it has its shape. */
 const alike = <T>(value: T, make: (value: T) => unknown): T => make(value) as T;
+
+/** A tree of one's own is on this machine: recorded with the move into it, where other machines reach the store. */
+export function withMachine<E extends Omit<EventInput, "actor">>(event: E): E {
+  const data = event.data as { root?: string | null; machine?: string };
+  if (event.type !== "agent.moved" || typeof data.root !== "string") return event;
+  return { ...event, data: { machine: thisMachine(), ...data } };
+}

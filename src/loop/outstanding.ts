@@ -10,6 +10,8 @@ export interface Outstanding {
   keepsProcess: boolean;
   /** Hosts advance the agent for its sake: in every turn, or only in those that it wakes for; a turn that a person's input began is theirs. */
   hosts?: "every turn" | "woken turns";
+  /** It goes on in processes of this machine: on a store that other machines reach, the host keeps the agent for it. */
+  runsHere?: true;
   /** It goes on while no process of ours does; this command shows it. */
   seenBy?: string;
 }

@@ -16,6 +16,7 @@ import type {
   WholeText,
 } from "../models/model.ts";
 import type { Carried, Carrying } from "./carry.ts";
+import type { LeaseWatch } from "./lease-watch.ts";
 import type { Outside } from "./outside.ts";
 import type { Outstanding } from "./outstanding.ts";
 import type { StopOptions } from "./stop-options.ts";
@@ -122,6 +123,7 @@ export interface CommandEnd {
   status: "completed" | "failed" | "killed" | "timeout" | "interrupted" | "unknown";
   exitCode?: number;
   ms: number;
+  lostLease?: true; // killed with the lease of its agent
 }
 
 /** What became of an effect that an earlier process began, and whose result was not recorded. */
@@ -339,7 +341,7 @@ export interface Seams {
 }
 
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
-export interface Mechanism {
+export interface Mechanism extends LeaseWatch {
   name: string;
   events?: EventDefs;
   /**

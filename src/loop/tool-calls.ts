@@ -106,7 +106,7 @@ async function closed(
   if (!("tool" in call)) return { output: call.refused };
   if (call.tool.effect === "read") return notRun;
   const run = toRun(agent, call, pending.started.intent, true);
-  const outcome = await resumeEffect(run);
+  const outcome = await resumeEffect(run, pending);
   if (outcome.kind === "undone") return notRun;
   // Whoever interrupts a command ends it; otherwise nobody waits for it here.
   const looked: Settled = outcome.kind === "adopted" && !run.signal.aborted ? { kind: "unknown" } : outcome;
@@ -226,7 +226,7 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   const at = call.pending.started?.at ?? Date.now();
   if (call.pending.started && call.tool.effect !== "internal") {
     const run = toRun(agent, call, call.pending.started.intent, true);
-    const outcome = await resumeEffect(run);
+    const outcome = await resumeEffect(run, call.pending);
     if (outcome.kind !== "undone") {
       const output = await attempt(agent, run, (inner) => resultOf(outcome, inner));
       return finalize(outbox, call.pending, output, { at, resumed: outcome.kind });
@@ -254,8 +254,12 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
   finalize(outbox, call.pending, output, { at });
 }
 
+const OTHER_MACHINE =
+  "Interrupted: another machine ran this call, and what it did there cannot be seen from here: its outcome is unknown. Look before you repeat it.";
+
 /** An intent without a result: the tool looks at the world and says what became of it. No seam comes between. */
-async function resumeEffect(run: ToolRun): Promise<EffectOutcome> {
+async function resumeEffect(run: ToolRun, { started }: PendingCall): Promise<EffectOutcome> {
+  if (started?.isElsewhere) return { kind: "unknown", why: OTHER_MACHINE };
   if (!run.tool.reconcile) return { kind: "unknown" };
   try {
     return await run.tool.reconcile(run);

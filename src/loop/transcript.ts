@@ -26,7 +26,16 @@ export interface PendingCall {
   /** When the reply asked for it; not there in what an older version recorded. */
   askedAt?: number;
   /** Set once the intent is durable. */
-  started?: { input: unknown; effect: Effect; cwd: string; intent?: unknown; grants?: Grants; at: number };
+  started?: {
+    input: unknown;
+    effect: Effect;
+    cwd: string;
+    intent?: unknown;
+    grants?: Grants;
+    at: number;
+    /** Another machine ran it: nothing of it can be seen here. */
+    isElsewhere?: true;
+  };
 }
 
 export interface AgentState {
@@ -36,6 +45,10 @@ export interface AgentState {
   cwd: string;
   /** The tree it works in, where that is not the context's. */
   root?: string;
+  /** Stands for the context's root, on another machine than that was recorded on. */
+  home?: string;
+  /** Whose paths these are; not there: that of the context. */
+  machine?: string;
   items: Item[];
   /** Calls of the last reply without a result, in source order. */
   pending: PendingCall[];
@@ -76,14 +89,16 @@ export interface ContextState {
   root: string;
   title: string;
   createdAt: number;
+  /** Whose folder the root is, where other machines reach the store. */
+  machine?: string;
   agents: Record<string, AgentState>;
   /** Where everyone stood at each checkpoint. */
   marks?: Marks;
 }
 
-/** The tree that the context was started in, whatever tree the agent is in. */
-export const contextRoot = (agent: Pick<AgentView, "root" | "slice">): string =>
-  agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
+/** The tree that the context was started in, whatever tree the agent is in; on another machine the folder that stands for it. */
+export const contextRoot = (agent: Pick<AgentView, "root" | "slice"> & Partial<Pick<AgentView, "state">>): string =>
+  agent.state?.home ?? agent.slice<ContextState | undefined>("transcript")?.root ?? agent.root;
 
 /** Contract: of the state of a context that these readers folded. */
 export const transcriptIn = (state: State): ContextState => state.slices.transcript as ContextState;
@@ -101,14 +116,15 @@ type Known = Fact<KnownEvents>;
 const OF_CONTEXTS = ["context.created", "agent.created", "context.moved"] as const;
 
 export const transcript: Slice<ContextState> = {
-  version: 7,
+  version: 8,
   types: [...Object.keys(loopEvents), ...OF_CONTEXTS, ...REWINDS],
   initial: () => ({ root: "", title: "", createdAt: 0, agents: {} }),
   apply(state, event) {
     const fact: Known = knownFact<KnownEvents>(event);
     const { type, data } = fact;
     if (type === "context.created") {
-      return { ...state, root: data.root, title: data.title, createdAt: event.at };
+      const { root, title, machine } = data;
+      return { ...state, root, title, createdAt: event.at, ...(machine !== undefined && { machine }) };
     }
     if (type === "context.moved") {
       applyMoved(state, data, noteText);
@@ -143,6 +159,8 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
     case "agent.moved":
       agent.cwd = data.cwd;
       if (data.root !== undefined) agent.root = data.root ?? undefined;
+      if (data.machine !== undefined) agent.machine = data.machine;
+      if (data.home !== undefined) comeHome(agent, data.home);
       break;
     case "input.received": {
       const { agent: _, ...input } = data;
@@ -202,6 +220,11 @@ function applyToAgent(agent: AgentState, { type, at: when, data }: Known, contex
       endTurn(agent, data);
       break;
   }
+}
+
+function comeHome(agent: AgentState, home: string): void {
+  agent.home = home;
+  for (const { started } of agent.pending) if (started) started.isElsewhere = true;
 }
 
 type DataOf<T extends Known["type"]> = Extract<Known, { type: T }>["data"];

@@ -18,3 +18,7 @@ export function endBy(error: unknown): TurnEnd {
   const limit = TURN_LIMITS.find((one) => one === met);
   return { reason: "limit", error: said, ...(limit && { limit }) };
 }
+
+/** Nothing more can be: another has the agent, the disk is full, the store does not answer. */
+export const cannotBeRecorded = (error: unknown): boolean =>
+  isHoldfastError(error, "fenced") || isHoldfastError(error, "disk") || isHoldfastError(error, "unreachable");

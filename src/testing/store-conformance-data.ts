@@ -135,6 +135,16 @@ const tests: ConformanceTests = {
     await store.append([{ ledger: "l", events: [event(3)], summary: "other" }]);
     expect(await summaries()).toEqual(["other"]);
   },
+  "lists a copied ledger with the times that it is given": async ({ store, expect }) => {
+    const listed = { createdAt: 1234, updatedAt: 5678 };
+    await store.append([{ ledger: "copied", events: [event(1)], summary: { importing: true } }]);
+    await store.append([{ ledger: "copied", events: [event(2)], summary: { title: "t" }, listed }]);
+    const [copied] = await collect(store.list({ prefix: "copied" }));
+    expect(copied).toEqual({ ledger: "copied", head: 2, ...listed, summary: { importing: true, title: "t" } });
+    await store.append([{ ledger: "copied", events: [event(3)], summary: { title: "u" } }]);
+    const [later] = await collect(store.list({ prefix: "copied" }));
+    expect([later?.createdAt, (later?.updatedAt ?? 0) > 5678]).toEqual([1234, true]);
+  },
   "keeps the time of a copied event": async ({ store, expect }) => {
     const copied = await store.append([{ ledger: "l", events: [event(1, { at: 1234 })] }]);
     expect([...copied, ...(await all(store, "l"))].map(({ at }) => at)).toEqual([1234, 1234]);

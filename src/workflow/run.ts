@@ -30,6 +30,9 @@ import type { AskPerson, RunState, Session, WorkflowProgress } from "./session.t
 import { type WorkflowRun, workflowStatus } from "./status.ts";
 import { runWait } from "./wait.ts";
 
+/** Wakes of workflows that are not over have this name: a host that finds nobody at work takes one up. */
+export const WORKFLOW_WAKES = "workflow";
+
 export interface WorkflowRunOptions {
   workflow: Workflow;
   context: Context;
@@ -46,6 +49,8 @@ export interface WorkflowRunOptions {
   signal?: AbortSignal;
   /** Waits for a runner elsewhere whose lease has not lapsed yet, instead of `held` at once. */
   wait?: AbortSignal;
+  /** `leaves`: stopped by the signal it is left as it is, for another host; otherwise it is paused, until somebody asks for it. Default: it is paused. */
+  whenStopped?: "leaves" | "pauses";
   /** Agents at one time; in place of what the workflow says. */
   concurrency?: number;
   now?: () => number;
@@ -65,7 +70,10 @@ export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun
   if (finished) return finished;
   // Saved before the run counts as begun: whoever finds it interrupted needs the header to go on.
   if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
-  const work = await opts.context.begin({ agent: AUTHOR, ...(opts.wait && { wait: opts.wait }) });
+  const work = await opts.context.begin({
+    ...{ agent: AUTHOR, wakesHosts: WORKFLOW_WAKES },
+    ...(opts.wait && { wait: opts.wait }),
+  });
   const own = new AbortController();
   const signal = AbortSignal.any([own.signal, work.signal, ...(opts.signal ? [opts.signal] : [])]);
   try {
@@ -74,7 +82,8 @@ export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun
     session.tell({ kind: "workflow", at: now(), state: "running" });
     const state = await advance(session, own);
     const failed = [...session.records].find(([, one]) => one.state === "failed");
-    if (state === "failed") await work.end("failed", { error: `${failed?.[0]}: ${failed?.[1].error}` });
+    if (state === "paused" && opts.whenStopped === "leaves") await work.leave();
+    else if (state === "failed") await work.end("failed", { error: `${failed?.[0]}: ${failed?.[1].error}` });
     else await work.end(state === "done" ? "done" : "paused");
     session.tell({ kind: "workflow", at: now(), state });
     return { ...(await workflowStatus(context))!, state };

@@ -203,7 +203,7 @@ test("an intent of another boot that left no trace is unknown, never run", async
   const output = await turn.resume("bash", input, { ...plan, boot: "another" });
   expect([output.isError, turn.reran, text("times")]).toEqual([true, false, ""]);
   expect(output.content).toBe(
-    "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]",
+    "[interrupted: another machine ran this, or this one before it was restarted, and it cannot be seen from here: whether the command ran, and how far it came, is unknown. Look before you repeat it]",
   );
 });
 

@@ -120,7 +120,7 @@ describe("claiming", () => {
     );
     expect(await refusal(board.complete("task_1", lead))).toContain("only be completed by its owner");
     expect((await board.complete("task_1", USER)).task.status).toEqual("completed");
-    expect((await board.complete("task_2", USER, "done by hand")).task.history.at(-1)).toMatchObject({
+    expect((await board.complete("task_2", USER, { note: "done by hand" })).task.history.at(-1)).toMatchObject({
       by: "user",
       what: "completed",
       note: "done by hand",

@@ -19,37 +19,68 @@ interface Counted {
   heads: Map<string, number>;
   inspected: Map<string, number>;
   asked: number;
+  /** Every call of any kind. */
+  calls: number;
   reset(): void;
 }
 
 function counting(inner: Store): Counted {
   const add = (to: Map<string, number>, name: string) => to.set(name, (to.get(name) ?? 0) + 1);
+  /** Those that are not counted by name. */
+  const every = (store: Store): Store => {
+    const counting = <A extends unknown[], R>(work: (...args: A) => R) => {
+      return (...args: A): R => {
+        counted.calls++;
+        return work(...args);
+      };
+    };
+    const { append, version, list, remove, collect, blob, find } = store;
+    return {
+      ...store,
+      append: counting(append),
+      version: counting(version),
+      list: counting(list),
+      remove: counting(remove),
+      collect: counting(collect),
+      blob: counting(blob),
+      find: counting(find),
+    };
+  };
   const counted: Counted = {
     reads: new Map(),
     heads: new Map(),
     inspected: new Map(),
     asked: 0,
+    calls: 0,
     reset() {
       for (const one of [counted.reads, counted.heads, counted.inspected]) one.clear();
       counted.asked = 0;
+      counted.calls = 0;
     },
     store: {
-      ...inner,
+      ...every(inner),
       read(ledger, opts) {
+        counted.calls++;
         add(counted.reads, ledger);
         return inner.read(ledger, opts);
       },
       head(ledger) {
+        counted.calls++;
         add(counted.heads, ledger);
         return inner.head(ledger);
       },
       due(now) {
+        counted.calls++;
         counted.asked++;
         return inner.due(now);
       },
       leases: {
-        acquire: (name, opts) => inner.leases.acquire(name, opts),
+        acquire(name, opts) {
+          counted.calls++;
+          return inner.leases.acquire(name, opts);
+        },
         inspect(name) {
+          counted.calls++;
           add(counted.inspected, name);
           return inner.leases.inspect(name);
         },
@@ -65,7 +96,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 /** A host with forty teams, each of one idle teammate; and another process's store. */
-async function idleTeams({ onTestFinished }: TestContext) {
+async function idleTeams({ onTestFinished }: TestContext, size = CONTEXTS) {
   const house = await openHouse(
     (request) => {
       const { agent, last, since } = seenIn(request);
@@ -94,7 +125,7 @@ async function idleTeams({ onTestFinished }: TestContext) {
   await hosting.settled(over.signal);
   // The same team in many contexts: its events are copied, as a fork does.
   const events = await house.events(run.context);
-  const contexts = [run.context, ...Array.from({ length: CONTEXTS - 1 }, (_, i) => `ctx_copy${i}`)];
+  const contexts = [run.context, ...Array.from({ length: size - 1 }, (_, i) => `ctx_copy${i}`)];
   for (const context of contexts.slice(1))
     await other.append([{ ledger: context, events }], { wake: [{ context, agent: null, by: "team", dueAt: 0 }] });
   await hosting.settled(over.signal);
@@ -164,3 +195,26 @@ test.concurrent("an agent that another process holds is asked for, and nothing e
   await lease.release();
   await until(async () => (await turns(one!)) > before);
 });
+
+for (const size of process.env.HOLDFAST_LONG === "1" ? [40, 4_000] : [40, 400])
+  test(`a commit costs an idle host of ${size} contexts five calls of the store or less`, {
+    timeout: 180_000,
+  }, async (t) => {
+    const { other, counted, contexts, hosting, over } = await idleTeams(t, size);
+    const began = Date.now();
+    counted.reset();
+    const commits = 100;
+    for (let i = 0; i < commits; i++) {
+      const ledger = i % 2 === 0 ? "unrelated" : contexts[(i * 37) % size]!;
+      await other.append([{ ledger, events: [{ type: "t", actor: "me", data: i }] }]);
+      await sleep(20);
+    }
+    await until(() => counted.asked >= 2);
+    const perCommit = counted.calls / commits;
+    counted.reset();
+    await hosting.settled(over.signal);
+    console.log(
+      `${size} contexts: ${perCommit.toFixed(2)} calls a commit (${Date.now() - began} ms), ${counted.calls} for a look at everything`,
+    );
+    expect(perCommit <= 5).toBe(true);
+  });

@@ -47,7 +47,8 @@ const VERBS = {
   claim: async (desk: Desk, id: string) => say(desk, "claimed", await desk.board.claim(id, USER)),
   release: async (desk: Desk, id: string) =>
     say(desk, "released", await desk.board.release(id, USER, desk.flags.reason)),
-  done: async (desk: Desk, id: string) => sayChanged(desk, await desk.board.complete(id, USER, desk.flags.reason)),
+  done: async (desk: Desk, id: string) =>
+    sayChanged(desk, await desk.board.complete(id, USER, { note: desk.flags.reason })),
   cancel: async (desk: Desk, id: string) =>
     sayChanged(desk, await desk.board.update(id, { status: "cancelled", note: desk.flags.reason }, USER)),
   rm: async (desk: Desk, id: string) => {

@@ -1,47 +1,69 @@
-// `holdfast worker`: a process that hosts teammates and schedules of this project until it is told to end.
-import { keepSweeping } from "../../contexts/sweep.ts";
-import { requestLine } from "../../front/presentation/command-line.ts";
+// `holdfast worker [DIR …]`: a process that hosts teammates, schedules and interrupted workflows of projects until it is told to end.
+import { resolve } from "node:path";
 import { printable } from "../../front/presentation/printable.ts";
-import { createHostedOutput } from "../../front/text/hosted-output.ts";
-import { createScreen, isLiveTerminal } from "../../front/text/screen.ts";
-import type { WorkFlags } from "../flags.ts";
-import { openState } from "../open.ts";
-import { openHarness } from "../open-harness.ts";
+import { createScreen, isLiveTerminal, type Screen } from "../../front/text/screen.ts";
+import { createFairSlots } from "../../loop/fair-slots.ts";
+import { openWorkerProject, type WorkerFlags, type WorkerProject } from "../worker-project.ts";
 
-export async function worker(flags: WorkFlags & { concurrency?: number; debug: boolean }): Promise<number> {
-  const state = await openState(flags);
+const CONCURRENCY = 8;
+const DRAIN_MS = 30_000;
+
+type Flags = WorkerFlags & { concurrency?: number; drain?: number; debug: boolean };
+
+export async function worker(flags: Flags, dirs: readonly string[]): Promise<number> {
+  const screen = createScreen({ isLive: isLiveTerminal() });
+  const slots = createFairSlots(flags.concurrency ?? CONCURRENCY);
+  const places = dirs.length === 0 ? [flags.cwd] : dirs.map((dir) => resolve(flags.cwd, dir));
+  const projects: WorkerProject[] = [];
   try {
-    const screen = createScreen({ isLive: isLiveTerminal() });
-    const { harness, settings, asksHere } = await openHarness(flags, state, { screen });
-    for (const line of settings.says) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere, toSee: (id) => requestLine(id, flags) });
-    const over = new AbortController();
-    let times = 0;
-    const leave = (signal: NodeJS.Signals) => {
-      if (signal !== "SIGHUP" && ++times > 1) process.exit(130);
-      over.abort();
-      screen.print(["Ending; what runs is taken up by the next host."]);
-    };
-    process.on("SIGINT", leave).on("SIGTERM", leave).on("SIGHUP", leave);
-    const hosting = await harness.hosting({
-      ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
-      onProblem: (text) => screen.print([`holdfast: ${printable(text)}`]),
-      onTaken: ({ ledger }, agent) => show(ledger, agent),
-    });
-    if (!flags.quiet)
-      screen.print([`Hosting the teams and schedules of ${printable(state.project.root)}. Ctrl-C ends it.`]);
-    const { ttlMs } = state.expiry;
-    const sweeper = keepSweeping(state.store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
-    try {
-      await hosting.run(over.signal);
-    } finally {
-      await sweeper.stop();
-      process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
-      screen.close();
-      await harness.close();
+    for (const cwd of places) {
+      const opened = await openWorkerProject({ ...flags, cwd }, { screen, slots });
+      // Two folders of one project: the first one counts.
+      if (projects.some(({ id }) => id === opened.id)) await opened.close();
+      else projects.push(opened);
     }
+    await untilTold(projects, { screen, quiet: flags.quiet, drainMs: flags.drain ?? DRAIN_MS });
     return 0;
   } finally {
-    await state.store.close();
+    screen.close();
+    for (const project of projects) await project.close();
   }
+}
+
+/** The first signal lets what runs come to the end of its round, the second ends at once. */
+async function untilTold(
+  projects: readonly WorkerProject[],
+  { screen, quiet, drainMs }: { screen: Screen; quiet: boolean; drainMs: number },
+): Promise<void> {
+  const drain = new AbortController();
+  const over = new AbortController();
+  let deadline: NodeJS.Timeout | undefined;
+  const leave = (signal: NodeJS.Signals) => {
+    if (drain.signal.aborted) {
+      if (signal !== "SIGHUP") process.exit(130);
+      return;
+    }
+    const running = () => projects.reduce((sum, one) => sum + one.running, 0);
+    const until = Date.now() + drainMs;
+    screen.print([`Ending: ${draining(running(), drainMs)}. What is left is taken up by the next host.`]);
+    screen.status(() => draining(running(), until - Date.now()));
+    deadline = setTimeout(() => over.abort(), drainMs);
+    drain.abort();
+  };
+  process.on("SIGINT", leave).on("SIGTERM", leave).on("SIGHUP", leave);
+  const names = projects.map(({ root }) => printable(root)).join(", ");
+  if (!quiet) screen.print([`Hosting teams, schedules and workflows of ${names}. Ctrl-C ends it.`]);
+  try {
+    await Promise.all(projects.map((one) => one.run(over.signal, drain.signal)));
+  } finally {
+    clearTimeout(deadline);
+    screen.status(undefined);
+    process.removeListener("SIGINT", leave).removeListener("SIGTERM", leave).removeListener("SIGHUP", leave);
+  }
+}
+
+function draining(running: number, leftMs: number): string {
+  if (running === 0) return "nothing runs";
+  const who = running === 1 ? "one agent comes" : `${running} agents come`;
+  return `${who} to the end of a round, for ${Math.max(0, Math.ceil(leftMs / 1000))} s at most; Ctrl-C again ends at once`;
 }

@@ -1,7 +1,7 @@
 // The tables of what agents work on and with: tasks, team, worker, cron, workflow, jobs.
 
 import { type Command, verb } from "../command.ts";
-import { count, text, texts, toggle } from "../flag.ts";
+import { count, text, texts, timeSpan, toggle } from "../flag.ts";
 import { JSON_TOO, OF_CONTEXT, PLACE, WORK } from "../flags.ts";
 import { KNOWLEDGE_COMMANDS } from "./knowledge.ts";
 import { WORKTREES } from "./worktrees.ts";
@@ -146,14 +146,20 @@ const TEAM: Command = {
 };
 
 const WORKER: Command = {
-  help: "host the teams and schedules of this project until Ctrl-C",
+  help: "host teams, schedules and interrupted workflows until Ctrl-C",
   also: ["workers"],
   verbs: {
     "": verb({
-      words: "",
-      help: "host the teams and schedules of this project until Ctrl-C",
-      flags: { concurrency: count("N", "so many agents at once"), ...WORK },
-      run: async (flags) => (await import("../commands/worker.ts")).worker(flags),
+      words: "[DIR …]",
+      help: "host teams, schedules and interrupted workflows of these projects (default: this one) until Ctrl-C",
+      flags: {
+        concurrency: count("N", "so many agents at once, of all projects together (default 8)"),
+        drain: timeSpan("TIME", "how long a round may take to its end when it is told to end (default 30s)"),
+        acceptEscalated: toggle("take up contexts that were started with a wider --permission-mode, in that mode"),
+        acceptLoss: toggle("host on a store whose settings may lose what it has acknowledged"),
+        ...WORK,
+      },
+      run: async (flags, dirs) => (await import("../commands/worker.ts")).worker(flags, dirs),
     }),
   },
 };

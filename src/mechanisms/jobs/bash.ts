@@ -78,7 +78,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
 const GONE =
   "[interrupted: the directory in which this command's run was kept is gone; whether the command ran is unknown]";
 const ELSEWHERE =
-  "[interrupted: the machine was restarted or another one ran this; whether the command ran is unknown]";
+  "[interrupted: another machine ran this, or this one before it was restarted, and it cannot be seen from here: whether the command ran, and how far it came, is unknown. Look before you repeat it]";
 
 /** As `intend` made it, in this process or an earlier one. */
 const planOf = (run: Run): JobPlan => run.intent as JobPlan;
@@ -106,10 +106,11 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
   if (outcome === "aborted") await job.kill();
   const end = job.end() ?? { status: "unknown", durationMs: 0 };
   const isAborted = outcome === "aborted";
-  const { exitCode, durationMs: ms } = end;
+  const { exitCode, durationMs: ms, lostLease } = end;
+  const how = { ...(exitCode !== undefined && { exitCode }), ms, ...(lostLease && { lostLease }) };
   return {
-    ...finished(run, job, end, isAborted ? INTERRUPTED : undefined),
-    ran: { status: isAborted ? "interrupted" : end.status, ...(exitCode !== undefined && { exitCode }), ms },
+    ...finished(run, job, end, isAborted && !lostLease ? INTERRUPTED : undefined),
+    ran: { status: isAborted && !lostLease ? "interrupted" : end.status, ...how },
     after: () => job.remove(),
   };
 }
@@ -117,10 +118,14 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
 const INTERRUPTED = "interrupted by the user; the command was killed";
 
 /** In words; undefined when it ended well. The last line of the result says so too, in brackets. */
-export const describeRan = ({ status, exitCode, ms }: CommandEnd): string | undefined =>
+export const describeRan = ({ status, exitCode, ms, lostLease }: CommandEnd): string | undefined =>
   status === "interrupted"
     ? INTERRUPTED
-    : describeEnd({ status, durationMs: ms, ...(exitCode !== undefined && { exitCode }) });
+    : describeEnd({
+        ...{ status, durationMs: ms },
+        ...(exitCode !== undefined && { exitCode }),
+        ...(lostLease && { lostLease }),
+      });
 
 function finished(run: Run, job: Job, end: JobEnd, interrupted?: string): ToolOutput {
   const lines: string[] = [];
@@ -191,6 +196,7 @@ export function describeEnd(end: JobEnd): string | undefined {
     case "timeout":
       return "killed at its hard time limit";
     case "killed":
+      if (end.lostLease) return LOST_LEASE;
       return end.because === "remade" ? "killed: it made again and again what commands may not make here" : "killed";
     case "unknown":
       return "interrupted: its supervisor is gone; whether the command finished is unknown";
@@ -200,6 +206,9 @@ export function describeEnd(end: JobEnd): string | undefined {
     }
   }
 }
+
+const LOST_LEASE =
+  "killed with its lease: it had network, and its host lost the store or was gone; how far it came is not known";
 
 const SIGNALS: Record<number, string> = {
   2: "SIGINT",

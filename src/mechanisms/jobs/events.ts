@@ -42,6 +42,7 @@ export const jobEvents = {
         jobId: z.string(),
         status: z.enum(JOB_END_STATUSES),
         because: z.enum(["remade"]).optional(),
+        lostLease: z.literal(true).optional(),
         lackedNetwork: z.literal(true).optional(),
         exitCode: z.number().optional(),
         durationMs: z.number(),

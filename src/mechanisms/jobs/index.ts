@@ -44,7 +44,8 @@ export function createJobs(opts: JobsOptions): Mechanism {
       const ended = hasEndedJob(agent) ? { dueAt: 0 } : {};
       if (running === 0 && ended.dueAt === undefined) return [];
       const seenBy = "holdfast jobs ls";
-      return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy }];
+      const runsHere = running > 0 ? { runsHere: true as const } : {};
+      return [{ what: "background job", count: running, ...ended, keepsProcess: running > 0, seenBy, ...runsHere }];
     },
     async start(turn) {
       if (isSwept) return [];
@@ -55,6 +56,8 @@ export function createJobs(opts: JobsOptions): Mechanism {
         return { origin: "jobs", text };
       });
     },
+    leaseRenewed: runner.leaseRenewed,
+    leaseLost: runner.leaseLost,
     wants: hasEndedJob,
     wake: waitForAny,
     async close() {
@@ -160,7 +163,7 @@ function notification(job: RunningJob, end: JobEnd, { text: output, missing, tak
     `<command>${withoutMarks(job.command.slice(0, 200))}</command>`,
     ...(taken ? [`<taken_away kept_in="${taken.dir}">${taken.names.join(", ")}</taken_away>`] : []),
     ...(end.lackedNetwork ? [`<no_network>${LACKED_NETWORK}</no_network>`] : []),
-    ...(end.because ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
+    ...(end.because || end.lostLease ? [`<ended_because>${describeEnd(end)}</ended_because>`] : []),
     ...(missing === undefined ? [] : [`<output_missing>${missing}</output_missing>`]),
     `<output path="job:${job.jobId}" chars="${output.length}">${tail.length < output.length ? "…" : ""}${tail}</output>`,
   ];

@@ -51,6 +51,8 @@ export type JobState =
 const ABANDONED = "abandoned\n";
 /** Why a supervisor killed it: what it took away was there again and again. */
 const REMADE = "remade\n";
+/** Why it was killed, by its host or its supervisor (lease-timer.sh): it had network, and its agent's lease had run out. */
+const LOST_LEASE = "lease\n";
 /** A command and what it prints are nobody else's. */
 const OWN = { mode: 0o600 };
 const MAX_END_BYTES = 16_384;
@@ -124,7 +126,7 @@ export function jobEnd(attempt: string, startedAt: number, told?: number): JobEn
   if (state.phase === "running") return undefined;
   const killed = readText(join(attempt, "killed"));
   if (state.phase === "unstarted" && killed === undefined) return undefined;
-  const because = killed === REMADE ? { because: "remade" as const } : {};
+  const because = killedBecause(killed);
   if (state.phase !== "ended") {
     const at = modifiedAt(join(attempt, killed === undefined ? "out" : "killed")) || startedAt;
     const durationMs = Math.max(0, Math.round(at - startedAt));
@@ -140,6 +142,11 @@ export function jobEnd(attempt: string, startedAt: number, told?: number): JobEn
   return { status: "failed", ...(isOffline && { lackedNetwork: true }), exitCode, durationMs };
 }
 
+function killedBecause(killed: string | undefined): Pick<JobEnd, "because" | "lostLease"> {
+  if (killed === REMADE) return { because: "remade" };
+  return killed === LOST_LEASE ? { lostLease: true } : {};
+}
+
 /** Contract: true when this attempt will never run; false when its supervisor was faster, or its directory is gone. */
 export function abandon(attempt: string): boolean {
   try {
@@ -153,15 +160,15 @@ export function abandon(attempt: string): boolean {
   }
 }
 
-/** Ends the whole process group, kindly first. Contract: resolves when nothing of it runs. */
-export async function killAttempt(attempt: string): Promise<void> {
+/** Ends the whole process group, kindly first, and at once where its lease is lost. Contract: resolves when nothing of it runs. */
+export async function killAttempt(attempt: string, { lostLease = false } = {}): Promise<void> {
   try {
-    writeFileSync(join(attempt, "killed"), "\n", { ...OWN, flag: "wx" });
+    writeFileSync(join(attempt, "killed"), lostLease ? LOST_LEASE : "\n", { ...OWN, flag: "wx" });
   } catch (error) {
     if (errorCode(error) !== "EEXIST") return;
   }
   if (abandon(attempt)) return;
-  const deadline = Date.now() + TERM_GRACE_MS;
+  const deadline = Date.now() + (lostLease ? 0 : TERM_GRACE_MS);
   while (jobState(attempt).phase === "running" && !processesOf(attempt).command && Date.now() < deadline)
     await sleep(5);
   const { supervisor, command } = processesOf(attempt);

@@ -9,6 +9,8 @@ export interface JobPlan {
   dir: string;
   /** Which boot of which machine planned it: elsewhere nothing can be told about it. */
   boot: string;
+  /** Which one, and which container of it; older versions did not record it. */
+  machine?: string;
 }
 
 export interface JobSpec {
@@ -29,6 +31,8 @@ export interface JobEnd {
   status: Exclude<JobStatus, "starting" | "running">;
   /** `remade`: it was killed because it made again and again what commands may not make. */
   because?: "remade";
+  /** It was killed because it had network, and the lease of its agent ran out: another machine may have the agent. */
+  lostLease?: true;
   /** It failed, and something in it asked for another machine while its sandbox has no network. */
   lackedNetwork?: true;
   exitCode?: number;

@@ -6,7 +6,9 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { isInside } from "../../file-access/paths.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
+import type { LeaseWatch } from "../../loop/lease-watch.ts";
 import {
   abandon,
   currentAttempt,
@@ -25,8 +27,9 @@ import {
   shellEnd,
   takenFrom,
 } from "./job-dir.ts";
+import { createLeaseDeadlines } from "./lease-deadlines.ts";
 import { jobOutput, OUTPUT_BYTES, outputSince } from "./output.ts";
-import type { Job, JobRunner, JobSpec } from "./port.ts";
+import type { Job, JobPlan, JobRunner, JobSpec } from "./port.ts";
 import { bootId } from "./process.ts";
 import type { Enclose, Enclosure } from "./sandbox.ts";
 import { createSupervisor, type Supervised, type Supervisor, stayFor } from "./supervisor.ts";
@@ -56,7 +59,7 @@ export interface RunnerOptions {
   supervisors?: number;
 }
 
-export interface Runner extends JobRunner {
+export interface Runner extends JobRunner, Required<LeaseWatch> {
   /** Makes the next start faster, when there is time for it. */
   prepare(context: string, root: string): void;
   /** Paths that a person let something make: no running command is taken to have made them. */
@@ -71,6 +74,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     { kind: string; supervisor: Supervisor; enclosure?: Enclosure; spared: Set<string> }
   >();
   const prepared = new Set<string>();
+  const deadlines = createLeaseDeadlines(opts.dir);
   /** Their directories are made, and they are not started yet. */
   const planned = new Map<string, JobMeta>();
   /** Commands that have ended while their supervisor still cleans up behind them. */
@@ -150,7 +154,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       makeJobDir(dir, meta);
       planned.set(jobId, meta);
       crashPoint("job.planned");
-      return { jobId, dir, boot: meta.boot };
+      return { jobId, dir, boot: meta.boot, machine: thisHolder(false).machine };
     },
     async start(plan, spec) {
       const dir = join(opts.dir, plan.jobId);
@@ -162,6 +166,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       if (spec.background) leaveBehind(attempt);
       if (leaving.size > 0) await stayFor(Promise.all(leaving));
       const enclosure = enclosed(spec);
+      if (enclosure?.network ?? true) deadlines.bind(attempt, spec);
       const supervised = await open(enclosure).start(attempt.slice(opts.dir.length + 1), spec.cwd);
       crashPoint("job.spawned");
       void seeOff(supervised);
@@ -171,7 +176,7 @@ export function createRunner(opts: RunnerOptions): Runner {
     },
     async adopt(plan, of) {
       const dir = join(opts.dir, plan.jobId);
-      if (!existsSync(dir)) return { kind: "gone" };
+      if (!existsSync(dir)) return { kind: isFromHere(plan) ? "gone" : "elsewhere" };
       const attempt = currentAttempt(dir);
       if (!existsSync(attempt)) return { kind: "unstarted" }; // all there was is abandoned
       const meta = readMeta(attempt);
@@ -195,6 +200,8 @@ export function createRunner(opts: RunnerOptions): Runner {
       const meta = readMeta(attempt);
       return meta?.context === context ? jobAt(attempt, meta) : undefined;
     },
+    leaseRenewed: deadlines.renewed,
+    leaseLost: deadlines.lost,
     spare(paths) {
       for (const { supervisor, spared } of supervisors.values())
         if (supervisor.busy) for (const path of supervisor.spare(paths)) spared.add(path);
@@ -205,6 +212,10 @@ export function createRunner(opts: RunnerOptions): Runner {
     list: (context) => listJobs(opts.dir).filter((j) => j.context === context),
   };
 }
+
+/** Older versions did not record the machine. */
+const isFromHere = ({ boot, machine }: JobPlan): boolean =>
+  boot === bootId() && (machine === undefined || machine === thisHolder(false).machine);
 
 interface JobParts {
   attempt: string;

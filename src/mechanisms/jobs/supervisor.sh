@@ -86,6 +86,7 @@ fi
 # Each of these lines stands for the file: they are joined to one text when it is loaded (shell-file.ts).
 source ./take-away.sh
 source ./cut-output.sh
+source ./lease-timer.sh
 source ./worker.sh
 
 # Waits for the end of the harness. It is looked after itself: killed alone, it would leave a supervisor that never ends.
@@ -155,6 +156,7 @@ watch_job() {
     end_overdue "$number" "$dir"
     return
   fi
+  end_with_lease "$number" "$dir" && return
   [ ! -e "$dir/out" ] || size=$(wc -c <"$dir/out")
   [ "$seconds" -ge 5 ] && [ $((size - output_sizes[number])) -lt $((output_limit / 16)) ] || patience=$patience_growing
   output_sizes[number]=$size
@@ -179,7 +181,7 @@ take_away_in_background() {
 
 # watch: about every second while something runs.
 watch() {
-  local number in_background=()
+  local number in_background=() deadline_ms=1000
   patience=5 looked_at=$SECONDS
   [ ${#job_names[@]} = 0 ] || [ ! -e "$jobs_dir/.absent$tag" ] || echo >|"$jobs_dir/.beat$tag"
   if [ $accepting = 1 ]; then
@@ -194,6 +196,7 @@ watch() {
     watch_job "$number"
   done
   take_away_in_background "${in_background[@]}"
+  look_in_time
 }
 
 # receive MESSAGE

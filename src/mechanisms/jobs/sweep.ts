@@ -36,7 +36,7 @@ export function owedJobs({ state: { slices }, readOnly }: Ledger): ReadonlySet<s
 export async function sweepJobs(dir: string, owed: OwedJobs): Promise<void> {
   if (Date.now() - modifiedAt(join(dir, SWEPT)) < DAY_MS) return;
   const names = jobNames(dir);
-  const pipes = namesIn(dir).filter((name) => /^\.(?:go|end|err|done)\d/.test(name));
+  const pipes = namesIn(dir).filter((name) => /^\.(?:(?:go|end|err|done)\d|until-)/.test(name));
   if (names.length + pipes.length === 0) return;
   writeFileSync(join(dir, SWEPT), "", { mode: 0o600 });
   const asked = new Map<string, Promise<ReadonlySet<string> | undefined>>();

@@ -101,8 +101,9 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
       const id = events[0]?.data.id ?? chosen;
       return id === undefined ? undefined : state().tasks.get(id);
     },
-    async complete(id, by, note) {
-      return changedBy(id, await write(by, (s) => decideComplete(sceneOf(s, by, note), findTask(s.tasks, id))));
+    async complete(id, by, { note, unknown } = {}) {
+      const decide = (s: BoardState) => decideComplete({ ...sceneOf(s, by, note), unknown }, findTask(s.tasks, id));
+      return changedBy(id, await write(by, decide));
     },
     release,
     async releaseAll(owner, by, note) {

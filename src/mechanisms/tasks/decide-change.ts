@@ -33,7 +33,7 @@ export function decideUpdate(scene: Scene, task: Task, changes: TaskChanges): Bo
     if (decision.events.length > 0) now = { ...now, ...after };
   };
   const tasks: Tasks = { get: (id) => (id === task.id ? now : scene.tasks.get(id)) };
-  const here = { ...scene, tasks, note: changes.note };
+  const here = { ...scene, tasks, note: changes.note, unknown: changes.unknown };
   const fields = decideFields(here, now, changes);
   take(fields.decision, fields.after);
   const { owner, status } = changes;

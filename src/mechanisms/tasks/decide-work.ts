@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import { byWorth, freedBy, isClaimable, openBlockers, type Tasks } from "./graph.ts";
-import { type By, ownerOf, type Task } from "./port.ts";
+import { type By, ownerOf, type Task, type UnknownOutcome } from "./port.ts";
 import { names, short } from "./task-text.ts";
 
 /** `tasks` may show the task as it will be after what else is decided in the same call. */
@@ -24,9 +24,14 @@ export interface Scene {
   tasks: Tasks;
   by: By;
   note?: string;
+  /** What its owner does not know the outcome of, if it is completed. */
+  unknown?: readonly UnknownOutcome[];
   /** Running tasks an owner may have. */
   limit: number;
 }
+
+/** Of more, the latest are kept. */
+const MOST_UNKNOWN = 20;
 
 const NOTHING: BoardDecision = { events: [], reads: [], claimable: [] };
 
@@ -86,7 +91,7 @@ export function decideRelease({ by, note }: Scene, task: Task): BoardDecision {
 }
 
 /** Guards what it says about others: of two completions that together free a task, the second one says so. */
-export function decideComplete({ state, tasks, by, note }: Scene, task: Task): BoardDecision {
+export function decideComplete({ state, tasks, by, note, unknown = [] }: Scene, task: Task): BoardDecision {
   const { id, owner } = task;
   if (task.status === "completed" && mayComplete(task, by)) return NOTHING;
   if (closed(task)) throw refuseDecision(`${id} is already ${task.status}`);
@@ -105,7 +110,12 @@ export function decideComplete({ state, tasks, by, note }: Scene, task: Task): B
   const others = dependants.flatMap((one) => [one, ...(tasks.get(one)?.blockedBy ?? [])]);
   const touched = [taskEntity(id), ...(owner ? [ownerEntity(owner)] : [])];
   return {
-    events: [fact("task.completed", by, touched, { id, unblocked, ...noted(note) })],
+    events: [
+      fact("task.completed", by, touched, {
+        ...{ id, unblocked, ...noted(note) },
+        ...(unknown.length > 0 && { unknown: unknown.slice(-MOST_UNKNOWN) }),
+      }),
+    ],
     reads: [taskEntity(id), EDGES, ...task.blockedBy.map(taskEntity), ...others.map(taskEntity)],
     claimable: unblocked,
   };

@@ -55,7 +55,10 @@ export const boardEvents = {
   "task.assigned": event(() => ({ owner: z.string().nullable() })),
   "task.claimed": event(() => ({ owner: z.string() })),
   "task.released": event(() => ({})),
-  "task.completed": event(() => ({ unblocked: ids() })),
+  "task.completed": event(() => ({
+    unblocked: ids(),
+    unknown: z.array(z.object({ call: z.string(), tool: z.string() })).optional(),
+  })),
   "task.cancelled": event(() => ({})),
   /** `detached`: tasks that no longer wait for it. */
   "task.deleted": event(() => ({ detached: ids(), unblocked: ids() })),

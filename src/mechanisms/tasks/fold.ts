@@ -4,6 +4,7 @@ import type { Slice, State } from "../../ledger/fold.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { boardEvents } from "./events.ts";
 import { type By, ownerOf, type Task, type TaskHistory } from "./port.ts";
+import { unknownText } from "./task-text.ts";
 
 export type BoardFact = Fact<typeof boardEvents>;
 
@@ -33,7 +34,7 @@ export const boardIn = (state: State): BoardState => state.slices.board as Board
 
 /** It reads every event of its ledger: one that it does not know is a newer Holdfast's. */
 export const boardSlice: Slice<BoardState> = {
-  version: 2,
+  version: 3,
   initial: initialState,
   apply(state, event) {
     if (event.type in boardEvents) applyEvent(state, knownFact<typeof boardEvents>(event));
@@ -77,7 +78,10 @@ function outcomeOf({ type, at, data }: BoardFact, task: Task): { what: string; c
     case "task.released":
       return { what: "released", changes: { status: "pending", owner: null } };
     case "task.completed":
-      return { what: "completed", changes: { status: "completed" } };
+      return {
+        what: data.unknown ? `completed after ${unknownText(data.unknown)}` : "completed",
+        changes: { status: "completed", ...(data.unknown && { unknown: data.unknown }) },
+      };
     case "task.cancelled":
       return { what: "cancelled", changes: { status: "cancelled" } };
     case "task.unhosted":

@@ -4,12 +4,14 @@ import { lstatSync } from "node:fs";
 import { isHoldfastError } from "../../ledger/error.ts";
 import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs } from "../../ledger/events.ts";
-import { knownFact } from "../../ledger/guards.ts";
+import { isRecord, knownFact } from "../../ledger/guards.ts";
 import { own, ownOr } from "../../ledger/own.ts";
+import type { StoredEvent } from "../../ledger/store.ts";
+import type { loopEvents } from "../../loop/events.ts";
 import type { Note, Turn } from "../../loop/seams.ts";
 import type { MechanismSlice } from "../../loop/timelines.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { type OpenTaskBoard, ownerOf, type Task } from "./port.ts";
+import { type OpenTaskBoard, ownerOf, type Task, type UnknownOutcome } from "./port.ts";
 import { entering, leaving, type TaskFacts, type TasksState, workplaceOf } from "./task-tree.ts";
 
 export const placeEvents = {
@@ -21,22 +23,46 @@ export const placeEvents = {
 } satisfies EventDefs;
 
 export const placesSlice: MechanismSlice<TasksState> = {
-  version: 2,
-  types: Object.keys(placeEvents),
+  version: 3,
+  types: [...Object.keys(placeEvents), "tool.finished", "job.ended"],
   timelines: {
     restored: (state) => state, // whose the task is, the board says: who is in the wrong place is brought back
-    copied: ({ places }) => ({ places, held: {} }), // the board knows the agents of the original
+    copied: ({ places }) => ({ places, held: {}, unknown: {} }), // the board knows the agents of the original
   },
-  initial: () => ({ places: {}, held: {} }),
+  initial: () => ({ places: {}, held: {}, unknown: {} }),
   apply(state, event) {
+    const unknown = unknownIn(event);
+    if (unknown)
+      for (const task of Object.keys(own(state.held, event.actor) ?? {})) mark(state, event.actor, { task, unknown });
     const { type, actor, data } = knownFact<typeof placeEvents>(event);
     if (type === "task.entered") state.places[actor] = data;
     else if (type === "task.left") delete state.places[actor];
     else if (type === "task.held") ownOr(state.held, actor, () => ({}))[data.task] = data.subject;
-    else if (type === "task.dropped") delete own(state.held, actor)?.[data.task];
+    else if (type === "task.dropped") {
+      delete own(state.held, actor)?.[data.task];
+      delete own(state.unknown, actor)?.[data.task];
+    }
     return state;
   },
 };
+
+function mark(state: TasksState, agent: string, { task, unknown }: { task: string; unknown: UnknownOutcome }): void {
+  const ofAgent = ownOr(state.unknown, agent, () => ({}));
+  ownOr(ofAgent, task, (): UnknownOutcome[] => []).push(unknown);
+}
+
+/** A call, or a job in the background, of which nobody knows what came: it was lost with its machine, or ended with its lease. */
+function unknownIn(event: StoredEvent): UnknownOutcome | undefined {
+  if (event.type === "tool.finished") {
+    const { callId, name, resumed, ran } = knownFact<Pick<typeof loopEvents, "tool.finished">>(event).data;
+    const isUnknown = resumed === "unknown" || ran?.status === "unknown" || ran?.lostLease;
+    return isUnknown ? { call: callId, tool: name } : undefined;
+  }
+  const { data } = event;
+  if (event.type !== "job.ended" || !isRecord(data)) return undefined;
+  const isUnknown = data.status === "unknown" || data.lostLease === true;
+  return isUnknown ? { call: String(data.jobId), tool: "bash" } : undefined;
+}
 
 /** Looked at only for agents in a worktree, in an open turn: nobody is woken to be moved. */
 export async function backInPlace(turn: Turn, board: OpenTaskBoard): Promise<Note[]> {

@@ -14,6 +14,13 @@ export interface TaskHistory {
   note?: string;
 }
 
+/** A call of its owner, made while the task was theirs, of which nobody knows what came: the machine was lost, or the lease. */
+export interface UnknownOutcome {
+  /** As the owner's conversation names it. */
+  call: string;
+  tool: string;
+}
+
 export interface Task {
   id: string;
   subject: string;
@@ -31,6 +38,8 @@ export interface Task {
   updatedAt: number;
   /** Since when its owner was seen to have no host. */
   unhostedAt?: number;
+  /** It was completed after these: look before you rely on it. */
+  unknown?: UnknownOutcome[];
 }
 
 /** Who acts. Without a context: a person (`user`) or the house itself (`holdfast`). */
@@ -64,6 +73,8 @@ export interface TaskChanges {
   priority?: Priority;
   labels?: string[];
   note?: string;
+  /** With status completed. */
+  unknown?: readonly UnknownOutcome[];
 }
 
 export interface TaskFilter {
@@ -87,7 +98,7 @@ export interface TaskBoard {
   create(tasks: NewTask[], by: By): Promise<Task[]>;
   update(id: string, changes: TaskChanges, by: By): Promise<Changed>;
   claim(id: string, by: By): Promise<Task>;
-  complete(id: string, by: By, note?: string): Promise<Changed>;
+  complete(id: string, by: By, how?: Pick<TaskChanges, "note" | "unknown">): Promise<Changed>;
   get(id: string): Promise<Task>;
   /** Running ones first, then claimable by priority and age, then blocked ones, then what is done, newest first. */
   list(filter?: TaskFilter): Promise<Task[]>;

@@ -2,7 +2,7 @@
 
 import { cutText } from "../../text/cut.ts";
 import { visible } from "../../text/visible.ts";
-import { shownOwner, type Task } from "./port.ts";
+import { shownOwner, type Task, type UnknownOutcome } from "./port.ts";
 
 const SUBJECT_CHARS = 120;
 const NAMES = 8;
@@ -18,6 +18,13 @@ export function names(tasks: readonly Pick<Task, "id">[]): string {
   return shown.join(", ") + (tasks.length > NAMES ? ` and ${tasks.length - NAMES} more` : "");
 }
 
+/** `the unknown outcome of bash (c7)` */
+export function unknownText(outcomes: readonly UnknownOutcome[]): string {
+  const shown = outcomes.slice(0, NAMES).map(({ call, tool }) => `${visible(tool)} (${visible(call)})`);
+  const more = outcomes.length > NAMES ? ` and ${outcomes.length - NAMES} more` : "";
+  return `the unknown outcome of ${shown.join(", ")}${more}`;
+}
+
 /** `task_3 pending high, blocked by task_1: Write the API [backend]` */
 export function taskLine(task: Task, view: { blockers: readonly Task[]; context?: string }): string {
   const { id, status, owner, priority, labels, subject, worktree } = task;
@@ -26,6 +33,7 @@ export function taskLine(task: Task, view: { blockers: readonly Task[]; context?
     ...(owner ? [`${status === "pending" ? "kept for " : ""}${short(shownOwner(owner, view.context))}`] : []),
     ...(view.blockers.length > 0 ? [`blocked by ${names(view.blockers)}`] : []),
     ...(worktree ? [`in ${short(worktree)}`] : []),
+    ...(task.unknown ? [`after ${unknownText(task.unknown)}`] : []),
   ];
   const tags = labels.length > 0 ? ` [${short(labels.join(", "), 60)}]` : "";
   return `${facts.join(", ")}: ${short(subject)}${tags}`;

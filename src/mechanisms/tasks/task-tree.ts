@@ -4,7 +4,7 @@ import { refused } from "../../file-access/refused.ts";
 import { own } from "../../ledger/own.ts";
 import type { Turn } from "../../loop/seams.ts";
 import { contextRoot } from "../../loop/transcript.ts";
-import { ownerOf, type Task, type TaskBoard } from "./port.ts";
+import { ownerOf, type Task, type TaskBoard, taskId, type UnknownOutcome } from "./port.ts";
 
 /** The directory of a worktree. Contract: throws `refused` when it is not there. */
 export type PlaceOf = (worktree: string) => Promise<string>;
@@ -26,6 +26,8 @@ export interface TasksState {
   places: Workplaces;
   /** By agent, then by task: what it is about, as it was when the agent took it. */
   held: Record<string, Record<string, string>>;
+  /** By agent, then by task that it held then: calls whose outcome nobody knows. */
+  unknown: Record<string, Record<string, UnknownOutcome[]>>;
 }
 
 type OfAgent = Pick<Turn, "agent" | "slice">;
@@ -37,6 +39,9 @@ export const workplaceOf = (turn: OfAgent): Workplaces[string] | undefined =>
 
 export const tasksHeld = (turn: OfAgent): Readonly<Record<string, string>> =>
   own(stateOf(turn)?.held ?? {}, turn.agent) ?? {};
+
+export const unknownFor = (turn: OfAgent, given: string): UnknownOutcome[] =>
+  own(own(stateOf(turn)?.unknown ?? {}, turn.agent) ?? {}, taskId(given)) ?? [];
 
 export const entering = (task: Pick<Task, "id">, path: string): TaskFacts => [
   { type: "agent.moved", data: { cwd: path, root: path } },

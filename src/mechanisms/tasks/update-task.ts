@@ -4,9 +4,9 @@ import { defineTool, type Tool } from "../../loop/seams.ts";
 import { consequences } from "./complete-task.ts";
 import { actorOf, type OpenTaskBoard, ownerNamed, PRIORITIES, TASK_STATUSES, type TaskChanges } from "./port.ts";
 import { taskLine } from "./task-text.ts";
-import { movesFor, movesOrRelease, type PlaceOf, pathFor, placeLine } from "./task-tree.ts";
+import { movesFor, movesOrRelease, type PlaceOf, pathFor, placeLine, unknownFor } from "./task-tree.ts";
 
-type Input = Omit<TaskChanges, "worktree"> & { task_id: string };
+type Input = Omit<TaskChanges, "worktree" | "unknown"> & { task_id: string };
 
 export function createTaskUpdateTool(open: OpenTaskBoard, placeOf?: PlaceOf): Tool<Input> {
   return defineTool<Input>({
@@ -33,7 +33,8 @@ export function createTaskUpdateTool(open: OpenTaskBoard, placeOf?: PlaceOf): To
       const board = await open();
       const to = owner === undefined ? {} : { owner: owner === null ? null : ownerNamed(owner, context) };
       if (changes.status === "in_progress") await pathFor(await board.get(task_id), placeOf);
-      const changed = await board.update(task_id, { ...changes, ...to }, by);
+      const unknown = changes.status === "completed" ? { unknown: unknownFor(run.turn, task_id) } : {};
+      const changed = await board.update(task_id, { ...changes, ...to, ...unknown }, by);
       const line = taskLine(changed.task, { blockers: board.openBlockers(changed.task), context });
       const more = changed.unblocked.length + changed.stranded.length > 0 || changes.status === "completed";
       const { turn } = run;
