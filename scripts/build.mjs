@@ -173,7 +173,7 @@ async function bundle(input, dir, format) {
       /^@ai-sdk\//,
       /^@vscode\/ripgrep/,
       /^@modelcontextprotocol\//,
-      /^@redis\//,
+      ...(dir === "cli" ? [] : [/^@redis\//]),
       "vitest",
       "fast-check",
     ],
