@@ -7,6 +7,7 @@ import { openWorkerProject, type WorkerFlags, type WorkerProject } from "../work
 
 const CONCURRENCY = 8;
 const DRAIN_MS = 30_000;
+const CLOSING_MS = 10_000;
 
 type Flags = WorkerFlags & { concurrency?: number; drain?: number; debug: boolean };
 
@@ -47,6 +48,8 @@ async function untilTold(
     const until = Date.now() + drainMs;
     screen.print([`Ending: ${draining(running(), drainMs)}. What is left is taken up by the next host.`]);
     screen.status(() => draining(running(), until - Date.now()));
+    // A store that does not answer keeps nobody: what is not recorded is taken up by the next host.
+    setTimeout(() => process.exit(1), (running() === 0 ? 0 : drainMs) + CLOSING_MS).unref();
     deadline = setTimeout(() => over.abort(), drainMs);
     drain.abort();
   };

@@ -19,6 +19,8 @@ export interface Patience {
   leftMs(): number;
   /** The store, for people. */
   url: string;
+  /** What is asked changes something. */
+  writes?: boolean;
 }
 
 /** So long from now. */
@@ -28,14 +30,14 @@ export function patienceOf(ms: number): Patience["leftMs"] {
 }
 
 /** Contract: asks at least once; throws `unreachable` when time is up, and whatever else `ask` throws at once. */
-export async function untilKnown<T>(ask: (withinMs: number) => Promise<T>, { leftMs, url }: Patience): Promise<T> {
+export async function untilKnown<T>(ask: (withinMs: number) => Promise<T>, { leftMs, ...asked }: Patience): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await within(Math.max(leftMs(), FIRST_PAUSE_MS), ask);
     } catch (error) {
       if (!(error instanceof LostAnswer)) throw error;
       const left = leftMs();
-      if (left <= pauseMs) throw unreachable(url, error);
+      if (left <= pauseMs) throw unreachable(asked, error);
       await sleep(pauseMs * (0.5 + Math.random() / 2)); // not all of them at the same moment
     }
   }
@@ -53,10 +55,9 @@ async function within<T>(ms: number, ask: (withinMs: number) => Promise<T>): Pro
   }
 }
 
-function unreachable(url: string, cause: LostAnswer): HoldfastError {
-  return new HoldfastError(
-    "unreachable",
-    `the store ${url} cannot be reached (${cause.message}): what was being written may be recorded or not; see to the server, then go on`,
-    { cause },
-  );
+function unreachable({ url, writes }: Omit<Patience, "leftMs">, cause: LostAnswer): HoldfastError {
+  const then = writes
+    ? "what was being written may be recorded or not; see to the server, then go on"
+    : "see to the server, then try again";
+  return new HoldfastError("unreachable", `the store ${url} cannot be reached (${cause.message}): ${then}`, { cause });
 }

@@ -93,7 +93,7 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
           throw new HoldfastError("refused", what, { cause: error });
         }
       },
-      { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url },
+      { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url, writes: opts.confirmed ?? false },
     );
   }
 
