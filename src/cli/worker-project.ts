@@ -22,6 +22,8 @@ export interface WorkerFlags extends WorkFlags {
 export interface WorkerProject {
   readonly id: string;
   readonly root: string;
+  /** Where its ledgers are. */
+  readonly url: string;
   /** Agents and workflows that run here now. */
   readonly running: number;
   /** Contract: resolves after `drain` when nothing runs any more, on `signal` when everything was interrupted and let go. */
@@ -108,6 +110,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
   return {
     id: project.id,
     root: project.root,
+    url: store.url,
     get running() {
       return hosted.reduce((sum, one) => sum + one.running, workflows?.running ?? 0);
     },
