@@ -1,4 +1,5 @@
-// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name.
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name,
+// ip and mkfs.ext4 for machines that are cut off and disks without power.
 // Under CI=true a missing one fails. shellcheck is for the checks alone (scripts/check.mjs): where it cannot be installed, they go without.
 import { spawnSync } from "node:child_process";
 
@@ -11,6 +12,8 @@ const PACKAGES = {
   openssl: "openssl",
   tmux: "tmux",
   "redis-server": "redis-server",
+  // What only root can do.
+  ...(process.getuid?.() === 0 && { ip: "iproute2", "mkfs.ext4": "e2fsprogs" }),
 };
 const FOR_CHECKS = { shellcheck: "shellcheck" };
 const canInstall = process.platform === "linux" && process.getuid() === 0 && has("apt-get");

@@ -15,7 +15,7 @@ export type { Fold, Slice, State } from "./ledger/fold.ts";
 export { inspectHolder, type ProcessState, thisHolder } from "./ledger/holder.ts";
 export { createLeases, type LeaseRow, type LeaseRows, type LeaseSettings } from "./ledger/leases.ts";
 export type { Ledger } from "./ledger/ledger.ts";
-export { openStore } from "./ledger/open-store.ts";
+export { openStore, type StorePlace } from "./ledger/open-store.ts";
 export { possibleReferences } from "./ledger/references.ts";
 export { openSqliteStore } from "./ledger/sqlite/index.ts";
 export type {

@@ -11,6 +11,7 @@ import type { FairSlots } from "../loop/fair-slots.ts";
 import type { WorkFlags } from "./flags.ts";
 import { type OpenState, openState } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
+import { backupOfWorker } from "./worker-backup.ts";
 import { createEscalated } from "./worker-escalated.ts";
 import { createInterruptedWorkflows } from "./worker-workflows.ts";
 
@@ -71,6 +72,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
   const hosted: { running: number; done: Promise<void> }[] = [];
   const refused = new Set<string>();
   let workflows: ReturnType<typeof createInterruptedWorkflows> | undefined;
+  let backup: Awaited<ReturnType<typeof backupOfWorker>>;
 
   /** Contract: whether the harness of that key hosts it; one that wants a harness of its own gets it. */
   async function isFor(key: string, context: string, ends: Ends): Promise<boolean> {
@@ -120,6 +122,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
         ...{ flags, state, screen, slots, signal, drain, say },
         hostedAs: (context) => escalated.hostedAs(context),
       });
+      backup = await backupOfWorker(flags, state, say);
       const { ttlMs } = expiry;
       const sweeper = keepSweeping(store, ttlMs === undefined ? {} : { defaultTtlMs: ttlMs });
       try {
@@ -134,6 +137,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
     async close() {
       for (const other of apart.values()) await other.then((opened) => opened.close()).catch(() => undefined);
       await harness.close();
+      await backup?.stop(); // with what was recorded last
       await store.close();
     },
   };

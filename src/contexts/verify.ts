@@ -45,6 +45,11 @@ export async function verifyContexts(
   return { ok: damage.length === 0 && contexts.every((one) => one.problems.length === 0), contexts, damage };
 }
 
+/** What its events say up to there, folded anew: the same in every store. */
+export async function contextStateHash(store: Store, id: string, upTo: Seq): Promise<string> {
+  return hashOf((await openContextLedger(store, id, { upTo, fromSnapshot: false })).state);
+}
+
 async function contentHash(store: Store, id: string, upTo: Seq): Promise<string> {
   const content = createContentHash();
   for await (const event of store.read(id, { upTo })) content.add(event);

@@ -55,9 +55,12 @@ const PACK_BYTES = 8 << 20;
 /** What one save compresses at once; the rest is compressed behind it. */
 const COMPRESS = { objects: 64, bytes: 1 << 20 };
 
+/** Where the packs of a keeper in `dir` lie: each is written once, under a name of its own. */
+export const packFolder = (dir: string): string => path.join(dir, "git", "objects", "pack");
+
 export function openObjects(dir: string, opts: { root: string; alternates: () => string[] }): ObjectStore {
   const gitDir = path.join(dir, "git");
-  const packDir = path.join(gitDir, "objects", "pack");
+  const packDir = packFolder(dir);
   const borrowedFile = path.join(dir, "borrowed");
   lay(gitDir, packDir);
   const known = new Map<string, { raw: boolean; oids: Oid[] }>();

@@ -15,6 +15,8 @@ export interface LeaseRow extends Fence {
   holder: Holder | null;
   /** CLOCK_MONOTONIC of the holder's boot. */
   expiresAt: number;
+  /** How long its holder lets it last, where the store keeps that: an observer with another clock waits as long. */
+  leaseMs?: number;
   /** Counts takes and renewals: an observer on another machine sees by it that the holder lives. */
   renewals: number;
 }
@@ -69,7 +71,7 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
     const taken = await rows.change(name, (row) => {
       if (row?.term !== judged?.term || row?.token !== judged?.token || row?.renewals !== judged?.renewals)
         return undefined;
-      return { ...fence, holder, expiresAt: monotonicMs() + leaseMs, renewals: (row?.renewals ?? 0) + 1 };
+      return { ...fence, holder, expiresAt: monotonicMs() + leaseMs, leaseMs, renewals: (row?.renewals ?? 0) + 1 };
     });
     if (!taken) return undefined;
     crashPoint("lease.taken");
@@ -143,7 +145,7 @@ function createJudge(leaseMs: number, reach: Store["reach"]): (row: LeaseRow | u
     // The same boot has the same monotonic clock, even in another pid namespace.
     const expiresInMs = sameClock
       ? row.expiresAt - monotonicMs()
-      : leaseMs - unchangedMs(name, `${term}.${token}.${row.renewals}`);
+      : (row.leaseMs ?? leaseMs) - unchangedMs(name, `${term}.${token}.${row.renewals}`);
     return held({ expiresInMs, alive: true, stopped: false });
   };
 }

@@ -89,7 +89,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
 
   /** One append, decision or catch-up at a time: events are folded in order of seq. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work, work);
+    const begin = () => (outdated ? foldAnew().then(work) : work());
+    const next = last.then(begin, begin);
     last = next.catch(() => undefined);
     return next;
   };
@@ -100,6 +101,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   let timer: NodeJS.Timeout | undefined;
   /** By lease: what was folded under it could not be recorded, so its holder may not go on. */
   const failed = new Map<string, unknown>();
+  /** What is folded is not what is recorded: each turn begins by folding anew, until the store can be asked. */
+  let outdated: { told: Seq } | undefined;
 
   async function load(): Promise<{ state: State; versions: Versions; behind: Map<string, Seq> | undefined }> {
     const found = opts.fromSnapshot === false ? new Map() : await store.snapshots(name).load(fold.keys);
@@ -124,21 +127,33 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     return stored;
   }
 
-  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped. */
+  /** Drops what is held, of which it is not known or not true that it is recorded. */
+  function giveUp(error: unknown): void {
+    failed.set(keyOf(heldFor), error);
+    clearTimeout(timer);
+    timer = undefined;
+    outdated = { told: state.seq - held.length };
+    held = [];
+    heldFor = undefined;
+  }
+
+  async function foldAnew(): Promise<void> {
+    if (!outdated) return;
+    ({ state, versions, behind } = await load());
+    base = undefined;
+    await readOn({ toldUpTo: outdated.told });
+    outdated = undefined;
+  }
+
+  /** Makes durable what is held. Contract: when that is refused, the state is folded anew without it, and only its holder is stopped; throws `unreachable`. */
   async function flush(): Promise<void> {
     if (held.length === 0) return;
     try {
       await write([], {});
     } catch (error) {
-      failed.set(keyOf(heldFor), error);
-      clearTimeout(timer);
-      timer = undefined;
-      const told = state.seq - held.length;
-      held = [];
-      heldFor = undefined;
-      ({ state, versions, behind } = await load());
-      base = undefined;
-      await readOn({ toldUpTo: told });
+      if (!outdated) giveUp(error);
+      if (isHoldfastError(error, "unreachable")) throw error; // nor can it be read: the next turn does that
+      await foldAnew();
     }
   }
 
@@ -195,6 +210,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
     try {
       return await store.append(writes, appendOpts);
     } catch (error) {
+      // Whether it is recorded is not known: what is held may not come again beside other events.
+      if (held.length > 0 && isHoldfastError(error, "unreachable")) giveUp(error);
       // What it rests on is not there: because another past was put in its place, or because the whole was removed.
       if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
       throw error;
@@ -333,7 +350,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       inTurn(async () => {
         await flush();
         if (readOnly || opts.upTo !== undefined || state.seq - savedAt < Math.max(SNAPSHOT_EVERY, savedAt / 4)) return;
-        await store.snapshots(name).save(state.seq, fold.freeze(state, versions));
+        const sum = base?.seq === state.seq ? base.sum : undefined;
+        await store.snapshots(name).save(state.seq, fold.freeze(state, versions), sum);
         savedAt = state.seq;
       }),
   };

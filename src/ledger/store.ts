@@ -43,6 +43,8 @@ export interface Write {
    * two writers may each own some; anything else replaces the previous one.
    */
   summary?: unknown;
+  /** Only for a copy of a ledger, with its last events: the times that listings have of it. */
+  listed?: { createdAt: number; updatedAt: number };
 }
 
 /** What a write under a lease carries. The token tells two holders apart that got the same term, one of them from a past that was put back. */
@@ -189,8 +191,11 @@ export interface Collected {
 export interface Snapshots {
   /** Contract: a damaged or missing one is left out. */
   load(keys: readonly string[]): Promise<Map<string, { seq: Seq; state: unknown }>>;
-  /** One transaction. Older versions of the same name go, but for the last one. */
-  save(seq: Seq, states: ReadonlyMap<string, unknown>): Promise<void>;
+  /**
+   * One transaction. Older versions of the same name go, but for the last one. `sum`: of the event at `seq`, where it is known; where another
+   * one stands there the states are of a past that is gone, and nothing is kept.
+   */
+  save(seq: Seq, states: ReadonlyMap<string, unknown>, sum?: string): Promise<void>;
 }
 
 /** Why something may only be read. Contract: `message` is for people; whoever decides looks at `code`. */
@@ -217,6 +222,8 @@ export interface Store {
   /** Which store it is. Contract: one that was copied, or put back from a backup, is another. */
   readonly identity: string;
   readonly durability: StoreDurability;
+  /** The server that keeps it and its version, for people; left out where no server does. */
+  readonly server?: string;
   /**
    * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
    * whatever waits for an answer ends with `unreachable`.

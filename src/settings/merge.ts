@@ -7,6 +7,7 @@ import { quoted } from "./quoted.ts";
 import { tightens } from "./repository.ts";
 import {
   type NamedPlugin,
+  periodOf,
   type Settings,
   type SettingsFile,
   type SettingsScope,
@@ -63,10 +64,22 @@ export function mergeSettings(layers: readonly Layer[], home: string): { setting
       extract: firstOf(own, (value) => value.memory?.extract) ?? false,
       maxTokens: firstOf(own, (value) => value.memory?.maxTokens),
     },
+    backup: backupOf(own),
     contexts: { ttlMs: timeOf(firstOf(layers, (value) => value.contexts?.ttl) ?? "") },
     disableAllHooks,
   };
   return { settings, warnings };
+}
+
+/** A repository does not say where copies of the work go. */
+function backupOf(own: readonly Layer[]): Settings["backup"] {
+  const all = firstOf(own, ({ backup }) => backup);
+  return {
+    place: all?.place,
+    everyMs: periodOf(all?.every ?? ""),
+    keepMs: periodOf(all?.keep ?? ""),
+    keyFile: all?.keyFile,
+  };
 }
 
 function firstOf<T>(layers: readonly Layer[], pick: (value: SettingsFile) => T | undefined): T | undefined {

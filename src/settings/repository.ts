@@ -47,7 +47,7 @@ export function withoutLoosening(checked: CheckedFile, userFile: string): { valu
     for (const step of path.slice(0, -1)) holder = holder[step] as Record<string, unknown>;
     delete holder[path.at(-1)!];
   };
-  for (const key of ["providers", "proxy", "models", "env", "contexts", "mcpServers", "memory"] as const)
+  for (const key of ["providers", "proxy", "models", "env", "contexts", "backup", "mcpServers", "memory"] as const)
     if (value[key] !== undefined) refuse([key]);
   const { sandbox, permissions } = value;
   if (sandbox?.enabled === false) refuse(["sandbox", "enabled"], "a repository cannot switch the sandbox off");

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { HOOK_EVENTS, type HookEvent, ruleOf } from "../claude-code/hook-events.ts";
 import { PERMISSION_MODES } from "../claude-code/permission-modes.ts";
-import { type SettingsFile, timeOf } from "./types.ts";
+import { periodOf, type SettingsFile, timeOf } from "./types.ts";
 
 const texts = (says: string) => z.array(z.string()).optional().describe(says);
 const address = () =>
@@ -77,6 +77,12 @@ function parts(object: typeof z.strictObject, anyHook = false) {
   };
 }
 
+const time = (such: string) =>
+  z
+    .string()
+    .refine((text) => periodOf(text) !== undefined, `give a time such as ${such}`)
+    .optional();
+
 /** How much is done, for how long it is kept, and in which trees. */
 const workParts = () => ({
   maxRounds: z
@@ -96,6 +102,19 @@ const workParts = () => ({
     })
     .optional()
     .describe("Contexts of the command line. Not from a repository."),
+  backup: z
+    .strictObject({
+      place: z
+        .string()
+        .min(1, "give s3://BUCKET/PREFIX or a folder")
+        .optional()
+        .describe("Where backups go: s3://BUCKET/PREFIX or a folder. `holdfast worker` then keeps one up to date."),
+      every: time("10s, 5m or 1h").describe("At the latest so long after something was recorded; default: 10s."),
+      keep: time("30d or 8w").describe("Older backups go, once a day. Without it all are kept."),
+      keyFile: z.string().min(1).optional().describe("A file with the key that backups are encrypted with."),
+    })
+    .optional()
+    .describe("Backups of the project's state. Not from a repository."),
   budget: z
     .strictObject({
       tokens: z.int("give a whole number above 0").min(1, "give a whole number above 0").optional(),

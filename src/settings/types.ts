@@ -35,6 +35,7 @@ export interface SettingsFile {
   maxRounds?: number;
   budget?: { tokens?: number; usd?: number; rounds?: number };
   contexts?: { ttl?: string };
+  backup?: { place?: string; every?: string; keep?: string; keyFile?: string };
   memory?: { extract?: boolean; maxTokens?: number };
   worktree?: { link?: string[] };
   disableAllHooks?: boolean;
@@ -48,6 +49,12 @@ export function timeOf(text: string): number | undefined {
   const [, amount, unit] = TIME.exec(text.trim()) ?? [];
   const ms = Math.round(Number(amount) * (UNITS[unit ?? ""] ?? 0));
   return ms > 0 ? ms : undefined;
+}
+
+/** Likewise, for what happens so often: `10s` too. */
+export function periodOf(text: string): number | undefined {
+  const [, seconds] = /^(\d+(?:\.\d+)?)\s*s$/.exec(text.trim()) ?? [];
+  return seconds === undefined ? timeOf(text) : Math.round(Number(seconds) * 1_000) || undefined;
 }
 
 /** From the highest to the lowest. The `claude` ones are read for permissions and hooks only. */
@@ -111,6 +118,8 @@ export interface Settings {
   budget: { tokens?: number; usd?: number; rounds?: number };
   /** How long contexts are kept that do not say so themselves. */
   contexts: { ttlMs?: number };
+  /** Where `worker` backs up to, how soon, for how long, and the file with the key. */
+  backup: { place?: string; everyMs?: number; keepMs?: number; keyFile?: string };
   /** `extract`: a model reads each conversation for what is worth remembering. */
   memory: { extract: boolean; maxTokens?: number };
   /** Folders below the project, as they were written. */

@@ -56,6 +56,14 @@ const tests: ConformanceTests = {
       new Map(),
     ]);
   },
+  "keeps no snapshot of a past that is gone": async ({ store, expect }) => {
+    const events = await store.append([{ ledger: "l", events: [event(1), event(2)] }]);
+    const load = async () => [...(await store.snapshots("l").load(["f@1"])).values()];
+    await store.snapshots("l").save(2, new Map([["f@1", "of another"]]), first(events).sum);
+    expect(await load()).toEqual([]);
+    await store.snapshots("l").save(2, new Map([["f@1", "its own"]]), events[1]?.sum);
+    expect(await load()).toEqual([{ seq: 2, state: "its own" }]);
+  },
   "lists ledgers with their summaries, and forgets a removed one": async ({ store, expect }) => {
     const { at: before } = first(await store.append([{ ledger: "clock", events: [event(0)] }]));
     await store.append([{ ledger: "ctx/a", events: [event(1)], summary: { title: "A" } }]);
@@ -126,6 +134,16 @@ const tests: ConformanceTests = {
     expect(await summaries()).toEqual([{ title: "A", open: false, ttlMs: 5 }]);
     await store.append([{ ledger: "l", events: [event(3)], summary: "other" }]);
     expect(await summaries()).toEqual(["other"]);
+  },
+  "lists a copied ledger with the times that it is given": async ({ store, expect }) => {
+    const listed = { createdAt: 1234, updatedAt: 5678 };
+    await store.append([{ ledger: "copied", events: [event(1)], summary: { importing: true } }]);
+    await store.append([{ ledger: "copied", events: [event(2)], summary: { title: "t" }, listed }]);
+    const [copied] = await collect(store.list({ prefix: "copied" }));
+    expect(copied).toEqual({ ledger: "copied", head: 2, ...listed, summary: { importing: true, title: "t" } });
+    await store.append([{ ledger: "copied", events: [event(3)], summary: { title: "u" } }]);
+    const [later] = await collect(store.list({ prefix: "copied" }));
+    expect([later?.createdAt, (later?.updatedAt ?? 0) > 5678]).toEqual([1234, true]);
   },
   "keeps the time of a copied event": async ({ store, expect }) => {
     const copied = await store.append([{ ledger: "l", events: [event(1, { at: 1234 })] }]);

@@ -85,7 +85,7 @@ export function isFatal(error: unknown): boolean {
   return FATAL.some((code) => isHoldfastError(error, code));
 }
 
-const FATAL: ErrorCode[] = ["fenced", "held", "damaged", "disk", "busy", "upgrade"];
+const FATAL: ErrorCode[] = ["fenced", "held", "damaged", "disk", "busy", "unreachable", "upgrade"];
 
 async function keep(session: Session, id: string, record: PhaseRecord): Promise<void> {
   await saveRecord(session.context, id, record);

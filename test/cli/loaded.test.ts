@@ -26,10 +26,10 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 195],
-  ["contexts ls", 186],
-  ["agents ls", 184],
-  ["permissions check git-status", 234],
+  ["tasks ls", 196],
+  ["contexts ls", 187],
+  ["agents ls", 185],
+  ["permissions check git-status", 235],
   ["-p hello --model rehearsal", 417], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));

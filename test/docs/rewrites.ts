@@ -97,6 +97,36 @@ export const REWRITES: Rewrite[] = [
     becomes: "$1 {gone} --cwd {other}",
     why: "likewise",
   },
+  {
+    printed: /^holdfast backup run.*$/,
+    becomes: "holdfast backup run --help",
+    why: "runs until Ctrl-C: test/backup/command.test.ts runs it",
+  },
+  {
+    printed: /s3:\/\/my-bucket\/\w+|(?<=^holdfast backup \w+ )\[PLACE\]/,
+    becomes: "../backups",
+    why: "a folder instead of a bucket",
+  },
+  {
+    printed: /^holdfast backup restore.*$/,
+    becomes: "holdfast backup now ../for-restore && holdfast backup restore ../for-restore --state ../restored",
+    why: "into an empty store, once",
+  },
+  {
+    printed: /^holdfast backup (?:ls|drill|prune) .*$/,
+    becomes: "holdfast backup now ../backups && $&",
+    why: "there is a backup",
+  },
+  {
+    printed: /^(holdfast backup now \S+) --key-file \S+$/,
+    becomes: "HOLDFAST_BACKUP_KEY=0123456789abcdef holdfast backup now ../encrypted",
+    why: "a key, and a place without backups of another kind",
+  },
+  {
+    printed: /^holdfast state copy(?: (?!--)\S+)*$/,
+    becomes: "holdfast state copy ../nothing/holdfast sqlite:../moved/ledger.db",
+    why: "nobody may work in it",
+  },
   { printed: /^(holdfast contexts rm) CONTEXT/, becomes: "$1 {spare}", why: "one that is not needed any more" },
   {
     printed: /^(holdfast contexts data) CONTEXT \[KEY \[PATH\]\]/,

@@ -104,7 +104,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
         fail("invalid", "a wake names a context, an agent and a mechanism");
   }
 
-  function put(entry: Entry, { events, summary }: Write, at: number): StoredEvent[] {
+  function put(entry: Entry, { events, summary, listed }: Write, at: number): StoredEvent[] {
     const stored = events.map((event: EventInput) => {
       const { id = randomUUID(), type, actor, v = 1, touches = [], at: given = at } = event;
       const data = plain(event.data);
@@ -119,6 +119,7 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
       entry.summary = isObject(entry.summary) && isObject(summary) ? { ...entry.summary, ...summary } : copy(summary);
     entry.head = entry.events.length;
     entry.updatedAt = summary === undefined ? Math.max(entry.updatedAt, at) : nextUpdate(at);
+    if (listed) Object.assign(entry, { createdAt: listed.createdAt, updatedAt: listed.updatedAt });
     return copy(stored);
   }
 
@@ -216,7 +217,8 @@ export function openMemoryStore(memory: Memory, opts: { interactive?: boolean; l
         const kept = [...(ledgers.get(ledger)?.snapshots ?? [])].filter(([key]) => keys.includes(key));
         return new Map(kept.map(([key, one]) => [key, copy(one)]));
       },
-      async save(seq, states) {
+      async save(seq, states, sum) {
+        if (sum !== undefined && ledgers.get(ledger)?.events[seq - 1]?.sum !== sum) return;
         for (const [key, state] of states) ledgers.get(ledger)?.snapshots.set(key, copy({ seq, state }));
       },
     }),

@@ -86,6 +86,7 @@ describe("what a repository says", () => {
       models: {},
       plugins: [],
       budget: {},
+      backup: {},
       contexts: {},
       memory: { extract: false },
       worktree: { link: [] },

@@ -17,6 +17,7 @@ const NOTHING: Settings = {
   mcpServers: {},
   plugins: [],
   budget: {},
+  backup: {},
   contexts: {},
   memory: { extract: false },
   worktree: { link: [] },

@@ -1,5 +1,6 @@
 // `holdfast contexts ls|show|verify`; the other verbs are in the files beside it.
 
+import type { BackedUpTo } from "../../backup/own-ledgers.ts";
 import type { Context } from "../../contexts/context.ts";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import type { Contexts } from "../../contexts/open.ts";
@@ -35,8 +36,26 @@ export async function ls(flags: Look & { all: boolean }): Promise<number> {
     const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
     if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
     const isElsewhere = all.some((one) => !isIn(state.project, one));
-    return printList(isElsewhere ? all.map((one) => ({ ...one, folder: one.root })) : all, flags);
+    const shown = flags.json ? await withBackups(store, all) : all;
+    return printList(isElsewhere ? shown.map((one) => ({ ...one, folder: one.root })) : shown, flags);
   });
+}
+
+/** How far each is backed up, and where. */
+async function withBackups<T extends ContextInfo>(store: Store, all: T[]): Promise<(T & { backedUp?: BackedUpTo })[]> {
+  const { backedUpTo, lastBackups } = await import("../../backup/own-ledgers.ts");
+  const backups = await lastBackups(store);
+  return all.map((one) => {
+    const backedUp = backedUpTo(backups, one);
+    return backedUp ? { ...one, backedUp } : one;
+  });
+}
+
+function backupLine({ backedUp, events }: { backedUp?: BackedUpTo; events: number }): string {
+  if (!backedUp) return "";
+  const { seq, lag, at, place } = backedUp;
+  const behind = lag === 0 ? "all of it" : `event ${seq} of ${events}`;
+  return `backed up: ${behind}, ${age(at)} ago, in ${printable(place)}\n`;
 }
 
 type Listed = Awaited<ReturnType<typeof withWaitingPlans>>[number] & { project?: { folder: string }; folder?: string };
@@ -130,14 +149,17 @@ async function showOne(store: Store, flags: Look & ViewFlags, where: Where & { i
     return showView(flags, { store, codec, context: info.id, agents: Object.keys(agents) });
   }
   const breaksOf = (names?: string[]) => cacheBreaksIn(sliceOf<PromptCacheState>(ledger, "prompt-cache"), names);
+  const [shown = info] = await withBackups(store, [info]);
   if (flags.json) {
     process.stdout.write(
-      `${JSON.stringify({ ...info, readOnly: ledger.readOnly?.message ?? null, problems: ledger.problems, agents, cacheBreaks: breaksOf(), slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
+      `${JSON.stringify({ ...shown, readOnly: ledger.readOnly?.message ?? null, problems: ledger.problems, agents, cacheBreaks: breaksOf(), slices: ledger.state.slices, events: await eventsOf(store, info, ledger) })}\n`,
     );
     return ledger.problems.length > 0 ? 1 : 0;
   }
   const { pastOf } = await import("../../front/text/past-output.ts");
-  process.stdout.write(`${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n\n`);
+  process.stdout.write(
+    `${info.id}  ${info.status}  ${oneLine(info.title, 200)}\n${printable(info.root)}\n${backupLine(shown)}\n`,
+  );
   for await (const line of pastOf(store, ledger, (await ledgerReaders(where)).codec)) process.stdout.write(`${line}\n`);
   for (const { name, pending, rounds, usage } of Object.values(agents)) {
     for (const { call } of pending) process.stdout.write(`${name} … ${oneLine(call.name, 60)} has no result yet\n`);

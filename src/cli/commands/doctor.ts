@@ -2,13 +2,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { isHoldfastError, messageOf } from "../../ledger/error.ts";
-import { openStore } from "../../ledger/open-store.ts";
 import { defaultModelSpec } from "../../models/open-model.ts";
 import { VERSION } from "../../version.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { projectOf } from "../open.ts";
 import { safety } from "./doctor-safety.ts";
+import { type DiagnosedStore, state } from "./doctor-state.ts";
 
 export interface Diagnosis {
   what: string;
@@ -18,6 +16,8 @@ export interface Diagnosis {
   says: string;
   /** What to do, when something is missing. */
   do?: string;
+  /** Of a state that is on a server. */
+  store?: DiagnosedStore;
 }
 
 /** `!` is worth knowing; only `✗` is wrong, and the exit code. */
@@ -53,48 +53,6 @@ function sqlite(): Diagnosis {
   const row = db.prepare("SELECT sqlite_version() AS v").get();
   db.close();
   return { what: "sqlite", ok: true, says: String(row?.v) };
-}
-
-async function state(flags: PlaceFlags): Promise<Diagnosis> {
-  try {
-    const project = await projectOf(flags);
-    const store = await openStore(project.ledgers);
-    const damage = store.readOnly?.message;
-    await store.close();
-    const kind = networkFileSystem(project.stateDir);
-    if (damage) return { what: "state", ok: false, says: damage, do: "`holdfast contexts verify` says more" };
-    if (kind)
-      return {
-        what: "state",
-        ok: false,
-        says: `${project.stateDir} is on ${kind}, where locks of other hosts are not seen`,
-        do: "set XDG_STATE_HOME to a local disk",
-      };
-    return {
-      what: "state",
-      ok: true,
-      says: `${"file" in project.ledgers ? project.ledgers.file : store.url} (every append is synced to disk)`,
-    };
-  } catch (error) {
-    return {
-      what: "state",
-      ok: false,
-      says: messageOf(error),
-      ...(isHoldfastError(error) ? {} : { do: "set XDG_STATE_HOME or --state to a folder that can be written" }),
-    };
-  }
-}
-
-function networkFileSystem(dir: string): string | undefined {
-  if (process.platform !== "linux") return undefined;
-  const known: Record<number, string> = {
-    26985: "NFS",
-    4283649346: "CIFS",
-    4266872130: "SMB",
-    16914839: "9p",
-    1702057286: "FUSE",
-  };
-  return known[fs.statfsSync(dir).type];
 }
 
 function model(): Diagnosis {

@@ -92,7 +92,11 @@ function createPen(start: Caret, columns: number): Pen {
     columns,
     to(toRow, to) {
       if (toRow < row) out += toRow === row - 1 ? "\u001b[A" : `\u001b[${row - toRow}A`;
-      if (toRow > row) out += toRow === row + 1 ? "\u001b[B" : `\u001b[${toRow - row}B`;
+      // Not by a movement, which ends at the last row: a screen that got lower just now may have dropped rows below the cursor.
+      if (toRow > row) {
+        out += "\r\n".repeat(toRow - row);
+        column = 0;
+      }
       if (to !== column) out += toColumn(to);
       row = toRow;
       column = to;

@@ -5,6 +5,8 @@ import type { StoreDurability } from "../store.ts";
 export interface ServerPromise {
   /** How many replicas confirm each write before it counts. */
   confirms: number;
+  /** How many follow it now. */
+  known: number;
   /** Others follow it, and one of them may take its place. */
   hasReplicas: boolean;
   /** When what was written reaches the disk. */
@@ -15,18 +17,25 @@ export interface ServerPromise {
   remedy: string;
 }
 
-export function durabilityOf({ confirms, hasReplicas, disk, setting, remedy }: ServerPromise): StoreDurability {
-  const onDisk = disk === "before it counts" || disk === "every second";
+export function durabilityOf({ confirms, known, hasReplicas, disk, setting, remedy }: ServerPromise): StoreDurability {
   const many = confirms === 1 ? "one replica confirms" : `${confirms} replicas confirm`;
   if (disk === undefined)
     return {
       class: "failover-may-lose",
       says: `the server does not say when it writes to its disk (${setting}): acknowledged work may be lost with it; ${remedy}`,
     };
-  if (confirms > 0 && onDisk)
+  if (confirms > 0 && disk === "every second")
+    return {
+      class: "up-to-a-second",
+      says: `up to a second of acknowledged work may be lost when the server loses its power and starts again, for its replicas follow it (${setting}); ${remedy}`,
+    };
+  if (confirms > 0 && disk === "before it counts")
     return {
       class: "replica-confirmed",
-      says: `${many} each write before it counts: it survives the loss of the server, though not of all of them at once`,
+      says:
+        confirms < known
+          ? `${confirms} of ${known} replicas ${confirms === 1 ? "confirms" : "confirm"} each write before it counts: it survives the loss of the server, and its being cut off with such a replica where the Sentinels stand beside the servers (anywhere with replicas=${known})`
+          : `${many} each write before it counts: it survives the loss of the server, though not of all of them at once`,
     };
   if (hasReplicas)
     return {

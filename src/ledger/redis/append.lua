@@ -70,6 +70,8 @@ local writes = list(function()
   write.names = list(take)
   write.summary = take()
   if write.summary ~= '' then write.says = list(pair) end
+  write.created = take()
+  if write.created ~= '' then write.updated = take() end
   write.events = list(function()
     local event = { id = take() }
     event.at = take()
@@ -221,6 +223,10 @@ for _, write in ipairs(writes) do
       -- Keys are fields of their own: the server's JSON would make an empty list an object.
       if write.summary == 'whole' or redis.call('HEXISTS', said, 'whole') == 1 then redis.call('DEL', said) end
       for _, one in ipairs(write.says) do redis.call('HSET', said, one[1], one[2]) end
+    end
+    if write.created ~= '' then
+      ledger.updated = tonumber(write.updated)
+      redis.call('HSET', at, 'created', write.created)
     end
     redis.call('HSET', at, 'head', text(ledger.head), 'sum', ledger.sum, 'updated', text(ledger.updated),
       'writer', text(math.max(ledger.writer, writer)), 'bytes', text(ledger.bytes))

@@ -1,5 +1,6 @@
 // The append: what the step is given, what its answers mean, and how large blobs and long rows of digits are seen to before.
 import { randomBytes } from "node:crypto";
+import { crashPoint } from "../crash-point.ts";
 import type { DraftedWrite, EventDraft } from "../draft.ts";
 import { HoldfastError } from "../error.ts";
 import { isRecord } from "../guards.ts";
@@ -12,6 +13,8 @@ import type { RedisLink } from "./link.ts";
 
 /** One append may take so much: while it is written nobody else is served. */
 const MOST_BYTES = 64 << 20;
+/** What one command of the protocol may be made of is 1,048,576. */
+const MOST_ARGUMENTS = 1_000_000;
 /** Texts that may be names of blobs, asked for at once. */
 const PAGE = 2_000;
 
@@ -38,6 +41,7 @@ export async function appendToServer(link: RedisLink, appending: AppendRequest):
   for (;;) {
     const named = await namedBlobs(link, appending);
     const args = argumentsOf(link, { ...appending, along, once, named });
+    crashPoint("append.before-commit");
     const answer = await link.step("append", args, { leftMs, confirmed: true });
     const [kind, ...rest] = Array.isArray(answer) ? answer.map(String) : [];
     if (kind === "look again") continue;
@@ -51,6 +55,7 @@ export async function appendToServer(link: RedisLink, appending: AppendRequest):
       continue;
     }
     if (kind !== "new" && kind !== "old") throw refusal(kind, rest, appending.lease);
+    crashPoint("append.committed");
     const [stroke, ...values] = rest;
     return { events: storedEvents(drafts, values, kind === "old"), stroke: Number(stroke) };
   }
@@ -115,10 +120,10 @@ function argumentsOf(link: RedisLink, { drafts, blobs, wake = [], lease, ...rest
   for (const one of wake) args.push(wakeMember(one), one.context, one.dueAt === null ? "" : String(one.dueAt));
   args.push(String(drafts.length));
   for (const [i, one] of drafts.entries()) putWrite(args, one, rest.named.of[i] ?? []);
-  if (bytesOf(args) > MOST_BYTES)
+  if (args.length > MOST_ARGUMENTS || bytesOf(args) > MOST_BYTES)
     throw new HoldfastError(
       "limit",
-      `this append is over ${MOST_BYTES >> 20} MB, more than one step of a shared server takes: write it in several`,
+      `this append is over ${MOST_BYTES >> 20} MB or of about 100,000 events, more than one step of a shared server takes: write it in several`,
     );
   return args;
 }
@@ -129,7 +134,9 @@ function putWrite(args: Argument[], { write, events }: DraftedWrite, named: read
   const expected = Object.entries(write.expect ?? {});
   args.push(String(expected.length));
   for (const [entity, version] of expected) args.push(entity, String(version));
-  args.push(String(named.length), ...named, ...summaryArguments(write.summary), String(events.length));
+  args.push(String(named.length), ...named, ...summaryArguments(write.summary));
+  args.push(...(write.listed ? [String(write.listed.createdAt), String(write.listed.updatedAt)] : [""]));
+  args.push(String(events.length));
   for (const { id, at, type, v, actor, touches, data, input } of events) {
     const list = touches ?? "";
     args.push(id, at === undefined ? "" : String(at), type, String(v), actor, list, data);

@@ -4,7 +4,8 @@ import type { RedisConnection } from "./connection.ts";
 import type { RedisLink } from "./link.ts";
 import { listLedgers } from "./reading.ts";
 
-const WAIT_MS = 5_000;
+/** Short: a connection that died without a word is found out only when this is over. */
+const WAIT_MS = 2_000;
 const MOST = 1_000;
 
 export interface RedisBell extends BellSource {
@@ -38,7 +39,7 @@ export function createRedisBell(link: RedisLink, opts: { stroke: number; hangMs:
         if (gap) last = await lastStroke(connection, link, opts.hangMs);
       }
       const ask = ["XREAD", "COUNT", String(MOST), "BLOCK", String(gap ? 1 : WAIT_MS), "STREAMS", at, `${last}-0`];
-      const answer = await connection.call(ask, { hangMs: WAIT_MS + opts.hangMs, aside: true });
+      const answer = await listen(connection, ask, WAIT_MS + opts.hangMs);
       const entries: unknown = Array.isArray(answer) && Array.isArray(answer[0]) ? answer[0][1] : [];
       const rung: Rung[] = [];
       for (const entry of Array.isArray(entries) ? entries : []) {
@@ -58,6 +59,15 @@ export function createRedisBell(link: RedisLink, opts: { stroke: number; hangMs:
       connection?.close();
     },
   };
+}
+
+async function listen(on: RedisConnection, ask: string[], hangMs: number): Promise<unknown> {
+  try {
+    return await on.call(ask, { hangMs, aside: true });
+  } catch (error) {
+    on.close(); // it may be no master any more: the next connection asks who is
+    throw error;
+  }
 }
 
 async function lastStroke(on: RedisConnection, link: RedisLink, hangMs: number): Promise<number> {

@@ -43,19 +43,20 @@ export async function putBlobs(link: RedisLink, blobs: readonly ReadyBlob[], lef
 
 export async function getStoredBlob(link: RedisLink, hash: string): Promise<Uint8Array | undefined> {
   if (!/^[0-9a-f]{64}$/.test(hash)) return undefined;
-  const at = `${link.prefix}blob:${hash}`;
-  // What no append has taken is nobody's.
-  const size = await link.command(["HGET", `${link.prefix}blobs`, hash]);
-  const count = size === null ? 0 : Number(await link.command(["HGET", at, "parts"]));
-  const parts: Buffer[] = [];
-  while (parts.length < count) {
-    const names = Array.from({ length: Math.min(AT_ONCE, count - parts.length) }, (_, i) => String(parts.length + i));
-    const found = await link.command(["HMGET", at, ...names], { bytes: true });
-    if (!Array.isArray(found) || found.some((part) => !Buffer.isBuffer(part))) return undefined;
-    parts.push(...found);
+  const answer = await link.step("blob", [link.prefix, hash, String(AT_ONCE)], { bytes: true });
+  if (!Array.isArray(answer)) return undefined;
+  const [count, ...found] = answer;
+  const parts: unknown[] = found;
+  const most = Number(count);
+  while (parts.length < most) {
+    const names = Array.from({ length: Math.min(AT_ONCE, most - parts.length) }, (_, i) => String(parts.length + i));
+    const more = await link.command(["HMGET", `${link.prefix}blob:${hash}`, ...names], { bytes: true });
+    if (!Array.isArray(more)) return undefined;
+    parts.push(...more);
   }
+  const whole = parts.filter((part) => Buffer.isBuffer(part));
   return joinParts(
     hash,
-    parts.map((bytes, part) => ({ part, parts: count, codec: bytes[0] ?? 0, data: bytes.subarray(1) })),
+    whole.map((bytes, part) => ({ part, parts: most, codec: bytes[0] ?? 0, data: bytes.subarray(1) })),
   );
 }

@@ -1,5 +1,6 @@
 // One connection to a Redis server: commands and their answers, and the end of it when one hangs.
 
+import { isIP } from "node:net";
 import { HoldfastError } from "../error.ts";
 import { errorCode } from "../guards.ts";
 import { LostAnswer } from "../networked/until-known.ts";
@@ -39,9 +40,11 @@ const PASSING = new Set([
   ...["LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS", "TRYAGAIN", "CLUSTERDOWN", "BUSY", "UNBLOCKED", "FAILOVER"],
 ]);
 const FULL = new Set(["OOM", "MISCONF"]);
-const DENIED = new Set(["NOAUTH", "WRONGPASS", "NOPERM", "ERR_AUTH"]);
+const DENIED = new Set(["NOAUTH", "WRONGPASS", "NOPERM"]);
+/** Of the codes that Node gives to errors: the server's certificate is not trusted, or it speaks no TLS. */
+const UNTRUSTED = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 
-/** Contract: what a `ServerError` means to whoever asked; undefined: it means what only the caller knows. */
+/** Contract: the error that a `ServerError` is to whoever asked; undefined: only the step that was asked for knows. */
 function meaning(error: ServerError, shown: string): Error | undefined {
   if (PASSING.has(error.code)) return new LostAnswer(`it says ${error.code}`, { cause: error });
   if (FULL.has(error.code))
@@ -65,7 +68,7 @@ export async function connectRedis(
 ): Promise<RedisConnection> {
   const { createClient, ErrorReply, RESP_TYPES } = await import("@redis/client");
   const { password, username, database } = opts;
-  const tls = address.tls ? { tls: true as const, servername: host, ...address.tls } : {};
+  const tls = address.tls ? { tls: true as const, ...(isIP(host) === 0 && { servername: host }), ...address.tls } : {};
   const client = createClient({
     RESP: 2,
     socket: { host, port, connectTimeout: opts.withinMs, reconnectStrategy: false, ...tls },
@@ -79,10 +82,15 @@ export async function connectRedis(
   client.on("error", () => {}); // whoever waits for an answer hears of it
   const said = (error: unknown): Error => {
     if (error instanceof HoldfastError || error instanceof LostAnswer) return error;
+    const code = errorCode(error);
+    if (code !== undefined && UNTRUSTED.test(code))
+      return new HoldfastError(
+        "refused",
+        `the server of ${address.shown} is not trusted (${code}): give the certificates to trust with ca=FILE, or check the address`,
+        { cause: error },
+      );
     if (!(error instanceof ErrorReply))
-      return new LostAnswer(errorCode(error) ?? (error instanceof Error ? error.message : String(error)), {
-        cause: error,
-      });
+      return new LostAnswer(code ?? (error instanceof Error ? error.message : String(error)), { cause: error });
     const refusal = new ServerError(error.message);
     return meaning(refusal, address.shown) ?? refusal;
   };

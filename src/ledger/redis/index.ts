@@ -24,7 +24,7 @@ import { verifyOnServer } from "./verifying.ts";
 const FORM = 1;
 const WRITER = 1;
 const LEASE_MS = 15_000;
-const OPEN_MS = 10_000;
+const OPEN_MS = 5_000;
 const PATIENCE_MS = 30_000;
 /** A connection on which an answer takes longer is given up: at most, and of a lease. */
 const HANG_MS = 5_000;
@@ -44,7 +44,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
   const link = createLink(address, { hangMs });
   try {
     const leftMs = patienceOf(OPEN_MS);
-    const { durability, replicas } = await inspectServer(link, leftMs);
+    const { durability, replicas, name } = await inspectServer(link, leftMs);
     link.replicas = replicas;
     const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1", newId("store")];
     const answer = await link.step("enter", asked, { leftMs, confirmed: !opts.readOnly });
@@ -57,7 +57,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
       identity: String(identity),
       writer: opts.version ?? WRITER,
     };
-    return createRedisStore(link, { ...settings, ...opts, leaseMs, durability, onlyRead });
+    return createRedisStore(link, { ...settings, ...opts, leaseMs, durability, server: name, onlyRead });
   } catch (error) {
     link.close();
     throw error;
@@ -65,6 +65,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
 }
 
 interface Settings extends Pick<StoreOptions, "interactive" | "beforeClose">, Pick<Store, "durability"> {
+  server: string;
   leaseMs: number;
   hangMs: number;
   /** How often the bell had rung when it was opened. */
@@ -91,6 +92,7 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
     url: link.address.shown,
     identity: settings.identity,
     durability,
+    server: settings.server,
     reach: "network",
     ...(onlyRead && { readOnly: onlyRead }),
     async append(writes, opts = {}) {
@@ -125,8 +127,8 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
       const own = createRedisSnapshots(link, ledger);
       return {
         load: own.load,
-        save: async (seq, states) => {
-          if (!onlyRead) await own.save(seq, states);
+        save: async (seq, states, sum) => {
+          if (!onlyRead) await own.save(seq, states, sum);
         },
       };
     },

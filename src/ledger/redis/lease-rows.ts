@@ -19,12 +19,17 @@ export function redisLeaseRows(link: RedisLink, { leaseMs }: { leaseMs: number }
         const before = await read(name);
         const next = decide(before);
         if (!next) return false;
-        const { term, token, renewals, holder, expiresAt } = next;
+        const { term, token, renewals, holder, expiresAt, leaseMs: lasts = leaseMs } = next;
         const args = [
           ...[link.prefix, name],
           ...(before ? leaseMark(before) : NONE),
           ...[String(term), token, String(renewals)],
-          ...[holder === null ? "" : JSON.stringify(holder), String(expiresAt), link.replicas > 0 ? "1" : "0"],
+          ...[
+            holder === null ? "" : JSON.stringify(holder),
+            String(expiresAt),
+            String(lasts),
+            link.replicas > 0 ? "1" : "0",
+          ],
         ];
         const answer = await link.step("changeLease", args, { leftMs, confirmed: true });
         if (String(answer) === "changed") return true;
@@ -36,13 +41,14 @@ export function redisLeaseRows(link: RedisLink, { leaseMs }: { leaseMs: number }
 export const leaseMark = ({ term, token, renewals }: LeaseRow): string[] => [String(term), token, String(renewals)];
 
 function leaseRowOf(name: string, fields: Record<string, string>): LeaseRow | undefined {
-  const { term, token, renewals, holder, expires } = fields;
+  const { term, token, renewals, holder, expires, lasts } = fields;
   if (term === undefined) return undefined;
   if (token === undefined || renewals === undefined || holder === undefined)
     throw damagedHere({ what: `the lease ${name} cannot be read` });
   return {
     ...{ name, term: Number(term), token, renewals: Number(renewals), expiresAt: Number(expires) },
     holder: holder === "" ? null : JSON.parse(holder),
+    ...(lasts !== undefined && { leaseMs: Number(lasts) }),
   };
 }
 

@@ -4,7 +4,7 @@ import { LostAnswer, patienceOf, untilKnown } from "../networked/until-known.ts"
 import type { RedisAddress } from "./address.ts";
 import { type Argument, connectRedis, type RedisConnection, ServerError } from "./connection.ts";
 import { createSteps, type StepName } from "./scripts.ts";
-import { findMaster } from "./sentinel.ts";
+import { createMasterFinder } from "./sentinel.ts";
 
 /** An answer is waited for so long where nothing else bounds it. */
 const PATIENCE_MS = 30_000;
@@ -38,12 +38,13 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   const steps = createSteps();
   const prefix = `hf:{${address.project}}:`;
   const { shown: url, password, username, database } = address;
+  const findMaster = createMasterFinder(address);
   let connecting: Promise<RedisConnection> | undefined;
   let open: RedisConnection | undefined;
   let closed = false;
 
   async function another(withinMs: number): Promise<RedisConnection> {
-    const endpoint = await findMaster(address, withinMs);
+    const endpoint = await findMaster(withinMs);
     return connectRedis(address, endpoint, { withinMs, password, username, database });
   }
 
@@ -61,24 +62,35 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
 
   /** What was written on this connection is with so many replicas. */
   async function confirm(on: RedisConnection, withinMs: number): Promise<void> {
-    const waitMs = Math.max(1, Math.min(REPLICAS_MS, Math.floor(withinMs)));
-    const there = Number(await on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs }));
+    // Whatever is asked behind it on this connection waits too, and must not take that for a hanging server.
+    const waitMs = Math.max(1, Math.floor(Math.min(REPLICAS_MS, hangMs / 2, withinMs)));
+    const waited = on.call(["WAIT", String(link.replicas), String(waitMs)], { hangMs: waitMs + hangMs });
+    const there = Number(
+      await waited.catch((error) => {
+        // A server that has become a replica refuses to wait, also where what was asked before wrote nothing and was answered.
+        if (!(error instanceof ServerError)) throw error;
+        throw new LostAnswer(`it cannot ask replicas (${error.code})`, { cause: error });
+      }),
+    );
     if (there < link.replicas) throw new LostAnswer(`${there} of ${link.replicas} replicas confirmed it`);
   }
 
   async function ask(send: (on: RedisConnection) => Promise<unknown>, opts: AskOptions): Promise<unknown> {
     return untilKnown(
       async (withinMs) => {
-        const on = await connection();
+        let on: RedisConnection | undefined;
         try {
+          on = await connection();
           const answer = send(on);
           if (!opts.confirmed || link.replicas === 0) return await answer;
           const [said] = await Promise.all([answer, confirm(on, withinMs)]);
           return said;
         } catch (error) {
           // Another server may be the master by now.
-          if (error instanceof LostAnswer && address.sentinelName !== undefined) on.close();
-          throw error;
+          if (error instanceof LostAnswer && address.sentinelName !== undefined) on?.close();
+          if (!(error instanceof ServerError)) throw error;
+          const what = `the store ${url} refuses what it was asked (${error.message}): see whether it is the server that is meant`;
+          throw new HoldfastError("refused", what, { cause: error });
         }
       },
       { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url },

@@ -7,6 +7,7 @@ const luaText = (from: string, file: string): string => readFileSync(new URL(fil
 
 const TEXTS = {
   append: () => luaText(import.meta.url, "./append.lua"),
+  blob: () => luaText(import.meta.url, "./blob.lua"),
   changeLease: () => luaText(import.meta.url, "./change-lease.lua"),
   enter: () => luaText(import.meta.url, "./enter.lua"),
   find: () => luaText(import.meta.url, "./find.lua"),

@@ -3,20 +3,30 @@ import { LostAnswer } from "../networked/until-known.ts";
 import type { Endpoint, RedisAddress } from "./address.ts";
 import { connectRedis } from "./connection.ts";
 
-/** Contract: without Sentinels the address itself; throws `LostAnswer` where none of them knows. */
-export async function findMaster(address: RedisAddress, withinMs: number): Promise<Endpoint> {
-  const [only] = address.endpoints;
-  if (address.sentinelName === undefined && only) return only;
-  let last: unknown;
-  for (const sentinel of address.endpoints) {
-    try {
-      const found = await askSentinel(address, sentinel, withinMs);
-      if (found) return found;
-    } catch (error) {
-      last = error; // the next one may be there
+/** One that is cut off does not answer at all: the next one is asked soon. */
+const EACH_MS = 1_000;
+
+type FindMaster = (withinMs: number) => Promise<Endpoint>;
+
+/** Contract: gives the address itself where there are no Sentinels; throws `LostAnswer` where none of them knows. */
+export function createMasterFinder(address: RedisAddress): FindMaster {
+  let sentinels = address.endpoints;
+  return async (withinMs) => {
+    const [only] = sentinels;
+    if (address.sentinelName === undefined && only) return only;
+    let last: unknown;
+    for (const sentinel of sentinels) {
+      try {
+        const found = await askSentinel(address, sentinel, Math.min(withinMs, EACH_MS));
+        if (!found) continue;
+        sentinels = [sentinel, ...sentinels.filter((other) => other !== sentinel)]; // asked first from now on
+        return found;
+      } catch (error) {
+        last = error; // the next one may be there
+      }
     }
-  }
-  throw new LostAnswer(`no Sentinel knows the master of ${address.sentinelName}`, { cause: last });
+    throw new LostAnswer(`no Sentinel knows the master of ${address.sentinelName}`, { cause: last });
+  };
 }
 
 async function askSentinel(address: RedisAddress, at: Endpoint, withinMs: number): Promise<Endpoint | undefined> {

@@ -1,8 +1,7 @@
 // The server behind a store: its version, whether it may throw data away, what it promises.
-import { HoldfastError } from "../error.ts";
+import { HoldfastError, isHoldfastError } from "../error.ts";
 import { durabilityOf } from "../networked/durability.ts";
 import type { StoreDurability } from "../store.ts";
-import { ServerError } from "./connection.ts";
 import type { RedisLink } from "./link.ts";
 import { fieldsOf } from "./reading.ts";
 
@@ -12,6 +11,8 @@ export interface Server {
   durability: StoreDurability;
   /** How many replicas shall confirm each write. */
   replicas: number;
+  /** Its name and version. */
+  name: string;
 }
 
 /** Contract: throws `refused` for a server that is too old or that throws data away. */
@@ -35,12 +36,15 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
   const sync = settings?.appendfsync;
   const durability = durabilityOf({
     confirms: replicas,
+    known: connected,
     hasReplicas: connected > 0 || replicas > 0 || link.address.sentinelName !== undefined,
     disk: isOn ? (sync === undefined ? undefined : (DISK[sync] ?? "now and then")) : "now and then",
     setting: isOn ? `appendfsync ${sync ?? "cannot be asked for: CONFIG is forbidden"}` : "appendonly no",
     remedy: isOn ? "set appendfsync always" : "set appendonly yes and appendfsync always",
   });
-  return { durability, replicas };
+  // Valkey says the version of Redis that it speaks, and its own beside it.
+  const name = info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${version}`;
+  return { durability, replicas, name };
 }
 
 const DISK: Record<string, "before it counts" | "every second"> = {
@@ -54,7 +58,7 @@ async function settingsOf(link: RedisLink, leftMs: () => number): Promise<Record
     const names = ["appendfsync", "min-replicas-to-write"];
     return fieldsOf(await link.command(["CONFIG", "GET", ...names], { leftMs }));
   } catch (error) {
-    if (error instanceof ServerError || (error instanceof HoldfastError && error.code === "refused")) return undefined;
+    if (isHoldfastError(error, "refused")) return undefined;
     throw error;
   }
 }

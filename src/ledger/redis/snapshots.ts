@@ -38,8 +38,8 @@ export function createRedisSnapshots(link: RedisLink, ledger: string): Snapshots
       }
       return found;
     },
-    async save(seq, states) {
-      const args: Argument[] = [link.prefix, ledger, String(seq), String(KEPT_VERSIONS)];
+    async save(seq, states, sum = "") {
+      const args: Argument[] = [link.prefix, ledger, String(seq), sum, String(KEPT_VERSIONS)];
       for (const [key, state] of states) args.push(key, withSum(ledger, key, { seq, data: await packSnapshot(state) }));
       if (states.size > 0) await link.step("saveSnapshots", args);
     },

@@ -4,6 +4,7 @@ import { possibleReferences } from "../references.ts";
 import type { Damage, LedgerSummary, Seq, Store, VerifyReport } from "../store.ts";
 import { getStoredBlob } from "./blobs.ts";
 import { allBlobs, namedBy } from "./collecting.ts";
+import { streamEntry } from "./entries.ts";
 import type { RedisLink } from "./link.ts";
 import { fieldsOf, listLedgers, readEntries } from "./reading.ts";
 import { snapshotFrom } from "./snapshots.ts";
@@ -85,6 +86,11 @@ async function besides(
   const now = Number((await link.command(["HGET", `${prefix}ledger:${ledger}`, "head"])) ?? 0);
   if (now < derived.head) return []; // removed meanwhile
   const damage: Damage[] = [];
+  // In this order: what is appended between the two questions is behind neither.
+  const [last] = asList(await link.command(["XREVRANGE", `${prefix}events:${ledger}`, "+", "-", "COUNT", "1"]));
+  const end = Number((await link.command(["HGET", `${prefix}ledger:${ledger}`, "head"])) ?? 0);
+  if ((streamEntry(last)?.seq ?? 0) > end && end > 0)
+    damage.push({ ledger, seq: end + 1, what: "its head lies before its last event" });
   const versions = fieldsOf(await link.command(["HGETALL", `${prefix}versions:${ledger}`]));
   for (const [entity, version] of Object.entries(versions)) {
     const should = derived.versions.get(entity) ?? 0;
@@ -103,6 +109,8 @@ async function besides(
     if (!(await isStillThere(link, hash))) damage.push({ ledger, what: `blob ${hash}, which it names, is missing` });
   return damage;
 }
+
+const asList = (answer: unknown): unknown[] => (Array.isArray(answer) ? answer : []);
 
 async function snapshotDamage(link: RedisLink, ledger: string): Promise<Damage[]> {
   const answer = await link.command(["HGETALL", `${link.prefix}snapshots:${ledger}`], { bytes: true });

@@ -86,7 +86,9 @@ export function appendRows(
       ledger.summary = joinSummaries(ledger.summary, write.summary);
       open.summarised = true;
     }
-    ledger.updated_at = updatedAt(db, { before: ledger.updated_at, at, listed: write.summary !== undefined });
+    ledger.updated_at =
+      write.listed?.updatedAt ?? updatedAt(db, { before: ledger.updated_at, at, listed: write.summary !== undefined });
+    if (write.listed) ledger.created_at = write.listed.createdAt;
     ledger.min_writer = Math.max(ledger.min_writer, opts.writer);
   }
   const changed = [...ledgers.values()].filter((ledger) => ledger.changed);

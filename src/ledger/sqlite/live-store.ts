@@ -266,10 +266,10 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
             () => own.load(keys),
             async () => new Map(),
           ),
-        save: async (seq, states) => {
+        save: async (seq, states, sum) => {
           if (!onlyRead && !fallen)
             await guarded(
-              () => own.save(seq, states),
+              () => own.save(seq, states, sum),
               async () => {},
             );
         },

@@ -62,9 +62,9 @@ export function putLedgerRow(db: Connection, row: LedgerEntry): void {
 
 export function updateLedgerRow(db: Connection, row: LedgerEntry): void {
   const sql =
-    "UPDATE ledgers SET head = ?, hash = ?, updated_at = ?, summary = ?, min_writer = ?, refs = ?, sum = ? WHERE n = ?";
-  const { head, hash, updated_at, summary, min_writer, refs = null } = row;
-  db.run(sql, head, hash, updated_at, summary, min_writer, refs, ledgerSum(row), row.n);
+    "UPDATE ledgers SET head = ?, hash = ?, created_at = ?, updated_at = ?, summary = ?, min_writer = ?, refs = ?, sum = ? WHERE n = ?";
+  const { head, hash, created_at, updated_at, summary, min_writer, refs = null } = row;
+  db.run(sql, head, hash, created_at, updated_at, summary, min_writer, refs, ledgerSum(row), row.n);
 }
 
 export function putEventRow(db: Connection, ledger: { n: number; name: string }, row: Row): void {

@@ -1,9 +1,9 @@
 // Folded snapshots in SQLite: a shortcut that is only ever used when it verifies.
-import { bytesSum, sameBytes } from "../checksum.ts";
+import { bytesSum, hex, sameBytes } from "../checksum.ts";
 import { KEPT_VERSIONS, packSnapshot, snapshotName, unpackSnapshot } from "../snapshot-bytes.ts";
 import type { Seq, Snapshots } from "../store.ts";
 import type { Connection } from "./connection.ts";
-import { ledgerRow } from "./rows.ts";
+import { ledgerRow, sumAt } from "./rows.ts";
 
 interface SnapshotRow {
   fold: string;
@@ -32,12 +32,14 @@ export function createSnapshots(db: Connection, ledger: string): Snapshots {
       }
       return found;
     },
-    async save(seq, states) {
+    async save(seq, states, sum) {
       const packed: { key: string; data: Uint8Array }[] = [];
       for (const [key, state] of states) packed.push({ key, data: await packSnapshot(state) }); // one after another: each takes memory
       await db.write(() => {
         const row = ledgerRow(db, ledger);
         if (!row || row.head < seq) return;
+        const there = sum === undefined ? undefined : sumAt(db, row, seq);
+        if (sum !== undefined && !(there && hex(there) === sum)) return; // of a past that is gone
         const now = Date.now();
         for (const { key, data } of packed) {
           const sql = "INSERT OR REPLACE INTO snapshots (n, fold, seq, saved_at, data, sum) VALUES (?, ?, ?, ?, ?, ?)";

@@ -10,6 +10,8 @@ export interface Headless {
   /** What was written, a string a frame. */
   frames: string[];
   resize(size: Size): Promise<void>;
+  /** The terminal has that size, and the news of it is still on its way: what is drawn is for the one before. */
+  resizeUntold(size: Size): void;
   /** Waits until all that is to be drawn is on the terminal. */
   settled(): Promise<void>;
   /** Each line of the whole buffer, as it was before the terminal broke it into rows. */
@@ -31,13 +33,14 @@ export async function openHeadless(size: Size): Promise<Headless> {
   const written = (bytes: string) => new Promise<void>((done) => terminal.write(bytes, done));
   await written(`${SHELL_LINES.join("\r\n")}\r\n`);
   const frames: string[] = [];
+  let told = size;
   let last = Promise.resolve();
   const screen = createTerminalScreen({
     write(bytes) {
       frames.push(bytes);
       last = written(bytes);
     },
-    size: () => ({ columns: terminal.cols, rows: terminal.rows }),
+    size: () => told,
     reflow: () => "xterm.js",
     settleMs: 0,
   });
@@ -52,8 +55,10 @@ export async function openHeadless(size: Size): Promise<Headless> {
     screen,
     frames,
     settled,
+    resizeUntold: (to) => terminal.resize(to.columns, to.rows),
     async resize(to) {
       terminal.resize(to.columns, to.rows);
+      told = to;
       screen.resized();
       await new Promise((done) => setTimeout(done));
       await settled();

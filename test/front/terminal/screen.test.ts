@@ -77,6 +77,29 @@ test("what stood before and every finished line is there once, in order, whateve
   );
 });
 
+test("a frame that meets a screen which got lower meanwhile takes nothing of what is finished", async () => {
+  for (const rows of [29, 28, 26, 18]) {
+    const h = await openHeadless({ columns: 100, rows: 30 });
+    const live = (more: string[]) =>
+      part(() => ({
+        lines: ["a call", ...more, "working", "", "> ", "status"],
+        caret: { row: 3 + more.length, column: 2 },
+      }));
+    h.screen.show(live([]));
+    h.screen.append(["[0] said"]);
+    await h.settled();
+    h.resizeUntold({ columns: 100, rows }); // the status below the caret goes
+    h.screen.show(live(["one row more"]));
+    await h.settled();
+    h.screen.append(["[1] done", "[2] done"]);
+    h.screen.show(live([]));
+    await h.settled();
+    await h.resize({ columns: 100, rows });
+    expect(marksIn(h)).toEqual([...SHELL_LINES, "[0]", "[1]", "[2]"]);
+    h.screen.close();
+  }
+});
+
 test("what is live looks as if it had just been drawn, with the cursor on the caret, whatever sizes the terminal gets", async () => {
   const any = steps({ pieces: [...PIECES, ...EMOJI], columns: [20, 200], rows: [5, 60], live: 8, both: true });
   await fc.assert(

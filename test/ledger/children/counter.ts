@@ -1,9 +1,10 @@
-// A child that raises a shared counter by read-modify-write: node counter.ts <file> <times>
+// A child that raises a shared counter by read-modify-write: node counter.ts <place> <times>
 import { isHoldfastError } from "../../../src/ledger/error.ts";
-import { openSqliteStore } from "../../../src/ledger/sqlite/index.ts";
+import { openStore } from "../../../src/ledger/open-store.ts";
+import { placeOf } from "./place.ts";
 
 const [file, times] = [process.argv[2]!, Number(process.argv[3])];
-const store = await openSqliteStore(file);
+const store = await openStore(placeOf(file));
 const waits: number[] = [];
 let conflicts = 0;
 for (let done = 0; done < times; ) {

@@ -1,0 +1,44 @@
+// Where backups lie: objects by name, in a bucket or a folder. Correct with whole-object writes alone: no write is conditional.
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { HoldfastError } from "../ledger/error.ts";
+
+export interface PlacedObject {
+  name: string;
+  bytes: number;
+  /** When it was written, by the clock of the place. */
+  at: number;
+}
+
+export interface BackupPlace {
+  /** As people know it; never with a key. */
+  readonly shown: string;
+  /** Its objects are on this machine. */
+  readonly isLocal: boolean;
+  /** Contract: whole and durable when it resolves, or as before. The same name is only ever given the same content. */
+  put(name: string, bytes: Uint8Array): Promise<void>;
+  get(name: string): Promise<Buffer | undefined>;
+  /** In the order of names. */
+  list(prefix: string): AsyncIterable<PlacedObject>;
+  /** Contract: fine when it is not there. */
+  remove(name: string): Promise<void>;
+}
+
+export interface PlaceOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Something is written to it: a folder is made. */
+  write?: boolean;
+  /** How long one request may take, and how often it is tried; for tests. */
+  requestMs?: number;
+  tries?: number;
+}
+
+export async function openPlace(given: string, opts: PlaceOptions = {}): Promise<BackupPlace> {
+  if (given.startsWith("s3://")) return (await import("./s3-place.ts")).openS3Place(given, opts);
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(given)?.[1];
+  if (scheme !== undefined && scheme !== "file")
+    throw new HoldfastError("invalid", `${scheme}:// is no place for backups: give s3://BUCKET/PREFIX or a folder`);
+  const path = given.replace(/^file:\/\//, "").replace(/^~(?=\/|$)/, opts.env?.HOME || homedir());
+  if (path === "") throw new HoldfastError("invalid", "a place for backups is s3://BUCKET/PREFIX or a folder");
+  return (await import("./folder-place.ts")).openFolderPlace(resolve(path), opts);
+}

@@ -1,0 +1,272 @@
+// `holdfast backup now|run|ls|restore|drill|prune|schedule`: copies of this project's state in a bucket or a folder.
+import { resolve } from "node:path";
+import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
+import { age, listing, printable } from "../../front/presentation/printable.ts";
+import { counted } from "../../text/counted.ts";
+import { type BackupFlags, backupSettings, openVaultFor, timeFlag } from "../backup-place.ts";
+import type { JsonToo } from "../flags.ts";
+import { type OpenState, projectOf, withState } from "../open.ts";
+import { createProgressBar } from "../progress.ts";
+
+type Flags = BackupFlags & JsonToo;
+type At = { at?: string | undefined };
+
+const print = (value: unknown): void => void process.stdout.write(`${JSON.stringify(value)}\n`);
+const say = (line: string): void => void process.stdout.write(`${printable(line)}\n`);
+
+export const filesDirOf = ({ project }: Pick<OpenState, "project">): string => `${project.stateDir}/files`;
+
+export const now = (flags: Flags & { anew: boolean }, given: string | undefined): Promise<number> =>
+  withState(flags, async (state) => {
+    const vault = await openVaultFor(flags, state.project, { given, write: true });
+    const bar = createProgressBar("backup");
+    const of = { store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) };
+    const made = await interruptible((signal) =>
+      makeBackup({ ...of, anew: flags.anew, progress: bar.update, signal }),
+    ).finally(bar.end);
+    if (!made) return INTERRUPTED;
+    const { report } = made;
+    if (flags.json) print({ place: vault.place.shown, ...report });
+    else say(backupText(report, vault.place.shown));
+    for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    return report.damage.length > 0 ? 1 : 0;
+  });
+
+export function backupText(report: BackupReport, place: string): string {
+  const { manifest, newEvents, newBlobs, bytes, ledgers } = report;
+  if (manifest === undefined)
+    return `Nothing has changed since the last backup to ${place}: ${counted(ledgers, "ledger")}`;
+  const what = [counted(newEvents, "new event"), ...(newBlobs > 0 ? [counted(newBlobs, "value")] : [])].join(", ");
+  return `Backup ${manifest} in ${place}: ${what}, ${sizeText(bytes)}; ${counted(ledgers, "ledger")} in all`;
+}
+
+/** What a person should know of a backup that was made. */
+export function doubts({ damage, replaced, oneMoment }: BackupReport): string[] {
+  return [
+    ...damage.map(
+      ({ ledger, seq, what }) =>
+        `${ledger ?? "the store"} is damaged from event ${seq ?? "?"} (${what}): backed up as far as before; see \`holdfast contexts verify\``,
+    ),
+    ...replaced.map((ledger) => `${ledger} has another past than in the last backup: both are kept`),
+    ...(oneMoment ? [] : ["somebody wrote all the time: ledgers are backed up each as of its own moment"]),
+  ];
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return counted(bytes, "byte");
+  return bytes < 1_000_000 ? `${Math.round(bytes / 100) / 10} kB` : `${Math.round(bytes / 100_000) / 10} MB`;
+}
+
+export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
+  withState(flags, async ({ project }) => {
+    const { listManifests, readManifest } = await import("../../backup/manifest.ts");
+    const vault = await openVaultFor(flags, project, { given });
+    const all = await listManifests(vault);
+    const newest = all.at(-1);
+    const read = newest && (await readManifest(vault, newest, all));
+    if (flags.json) {
+      print(all.map(({ id, at, bytes, full }) => ({ id, at, bytes, ...(full !== undefined && { full }) })));
+      return 0;
+    }
+    if (!read)
+      process.stderr.write(`No backup yet: make one with ${commandLine(nowWords(flags, vault.place.shown), flags)}\n`);
+    else
+      process.stdout.write(
+        listing(
+          ["BACKUP", "AGE", "MANIFEST"],
+          all.toReversed().map(({ id, at, bytes }) => [id, age(at), sizeText(bytes)]),
+        ),
+      );
+    if (read?.kind === "whole") {
+      const { ledgers, project: of } = read.written.manifest;
+      const events = [...ledgers.values()].reduce((sum, { head }) => sum + head, 0);
+      say(
+        `The newest: ${counted(ledgers.size, "ledger")}, ${counted(events, "event")}, of ${of.path} (project ${of.id})`,
+      );
+    } else if (read) process.stderr.write(`holdfast: the newest cannot be read: ${read.name} is ${read.kind}\n`);
+    return 0;
+  });
+
+export const restore = (flags: Flags & At & { partial: boolean }, given: string | undefined): Promise<number> =>
+  withState(flags, async (state) => {
+    const { store, project } = state;
+    const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
+      import("../../backup/restore.ts"),
+      import("../restored-schedules.ts"),
+    ]);
+    const vault = await openVaultFor(flags, project, { given });
+    const bar = createProgressBar("restore");
+    const { at, partial } = flags;
+    const of = { vault, to: store, path: project.top, filesDir: filesDirOf(state), partial, progress: bar.update };
+    const done = await interruptible((signal) =>
+      restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
+    ).finally(bar.end);
+    if (!done) return INTERRUPTED;
+    const { heads, ...report } = done;
+    const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
+    if (flags.json) print({ ...report, heads, schedules });
+    else {
+      const { contexts, events, blobs, packs } = report;
+      say(
+        `Restored backup ${report.manifest} (${age(report.at)} old): ${counted(contexts, "context")}, ${counted(events, "event")}, ${counted(blobs, "value")}, ${counted(packs, "pack")} of checkpoint files`,
+      );
+      say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
+      if (schedules.length > 0)
+        say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
+      for (const { command } of schedules) say(`  ${command}`);
+    }
+    for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
+    for (const { id, why } of report.passedOver)
+      process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
+    for (const { ledger, from, to } of report.beyond)
+      process.stderr.write(
+        `holdfast: ${printable(ledger)}: events ${from} to ${to} lie there without a manifest: of a backup that did not end, or a newer one that was removed\n`,
+      );
+    return report.losses.length > 0 || report.passedOver.length > 0 ? 1 : 0;
+  });
+
+export const drill = (flags: Flags & At, given: string | undefined): Promise<number> =>
+  withState(flags, async ({ store, project }) => {
+    const [{ runDrill }, { lossText }] = await Promise.all([
+      import("../../backup/drill.ts"),
+      import("../../backup/restore.ts"),
+    ]);
+    const vault = await openVaultFor(flags, project, { given });
+    const bar = createProgressBar("drill");
+    const at = flags.at === undefined ? {} : { at: flags.at };
+    const of = { vault, store, path: project.top, progress: bar.update, ...at };
+    const report = await interruptible((signal) => runDrill({ ...of, signal })).finally(bar.end);
+    if (!report) return INTERRUPTED;
+    if (flags.json) print(report);
+    else {
+      const { restored, same, removedSince, differences } = report;
+      for (const loss of restored.losses) say(`lost: ${lossText(loss)}`);
+      for (const { id, why } of restored.passedOver) say(`backup ${id} cannot be read: ${why}`);
+      for (const { ledger, seq, what } of differences) say(`differs: ${ledger} at event ${seq}: ${what}`);
+      const gone = removedSince.length > 0 ? `, ${removedSince.length} removed here since` : "";
+      const verdict = report.ok ? "can be restored" : "cannot be restored whole";
+      say(
+        `Backup ${restored.manifest} ${verdict}: ${counted(same, "ledger")} the same as here${gone}; ${counted(restored.events, "event")}`,
+      );
+      if (!report.ok)
+        say(`A whole one is made with: ${commandLine([...nowWords(flags, vault.place.shown), "--anew"], flags)}`);
+    }
+    return report.ok ? 0 : 1;
+  });
+
+export const pruneOld = (
+  flags: Flags & { keep?: string | undefined; dryRun: boolean },
+  given: string | undefined,
+): Promise<number> =>
+  withState(flags, async ({ store, project }) => {
+    const { prune } = await import("../../backup/prune.ts");
+    const settings = await backupSettings(flags, project);
+    const vault = await openVaultFor(flags, project, { given, settings });
+    const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs ?? DEFAULT_KEEP_MS;
+    const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun });
+    if (flags.json) print(report);
+    else {
+      const done = flags.dryRun ? "would go" : "removed";
+      for (const id of report.removed) say(`${done}  ${id}`);
+      say(
+        `${done}: ${counted(report.removed.length, "backup")}, ${counted(report.objects, "object")}, ${sizeText(report.bytes)}; ${counted(report.kept, "backup")} kept`,
+      );
+      if (report.doubt !== undefined) process.stderr.write(`holdfast: ${printable(report.doubt)}\n`);
+    }
+    return 0;
+  });
+
+const DEFAULT_KEEP_MS = 30 * 86_400_000;
+export const DEFAULT_EVERY_MS = 10_000;
+
+export const follow = (
+  flags: Flags & { every?: string | undefined; keep?: string | undefined; quiet: boolean },
+  given: string | undefined,
+): Promise<number> =>
+  withState(flags, async (state) => {
+    const { keepBackedUp } = await import("../../backup/keep-backed-up.ts");
+    const settings = await backupSettings(flags, state.project);
+    const vault = await openVaultFor(flags, state.project, { given, write: true, settings });
+    const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs;
+    const show = (report: BackupReport) => {
+      if (flags.json) print({ place: vault.place.shown, ...report });
+      else if (!flags.quiet) say(backupText(report, vault.place.shown));
+      for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
+    };
+    const going = keepBackedUp({
+      ...{ store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) },
+      everyMs: timeFlag("every", flags.every) ?? settings.everyMs ?? DEFAULT_EVERY_MS,
+      ...(keepMs !== undefined && { keepMs }),
+      onBackup: show,
+      onProblem: (line) => process.stderr.write(`holdfast: ${printable(line)}\n`),
+    });
+    await askedToEnd();
+    await going.stop();
+    return 0;
+  });
+
+const INTERRUPTED = 130;
+const SIGNALS: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Ctrl-C ends it cleanly, so that nothing temporary is left; twice leaves at once. Undefined: it was interrupted. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  const end = () => (over.signal.aborted ? process.exit(INTERRUPTED) : over.abort());
+  for (const signal of SIGNALS) process.on(signal, end);
+  try {
+    return await work(over.signal);
+  } catch (error) {
+    if (!over.signal.aborted) throw error;
+    process.stderr.write("Interrupted: the same command goes on.\n");
+    return undefined;
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+}
+
+async function askedToEnd(): Promise<void> {
+  const asked = Promise.withResolvers<void>();
+  const end = () => asked.resolve();
+  for (const signal of SIGNALS) process.on(signal, end);
+  await asked.promise;
+  for (const signal of SIGNALS) process.off(signal, end);
+}
+
+/** Contract: prints; nothing is installed. */
+export async function schedule(
+  flags: Flags & { every?: string | undefined },
+  given: string | undefined,
+): Promise<number> {
+  const project = await projectOf(flags);
+  const settings = await backupSettings(flags, project);
+  const vault = await openVaultFor(flags, project, { given, write: true, settings });
+  const { shown } = vault.place;
+  const ms = timeFlag("every", flags.every) ?? 3_600_000;
+  const line = commandLine(nowWords(flags, shown), flags, project.root);
+  const when = crontabTime(ms);
+  const inSettings = JSON.stringify({ backup: { place: shown, every: "10s", keep: "30d" } });
+  if (flags.json) print({ crontab: `${when} ${line}`, command: line, settings: JSON.parse(inSettings) });
+  else {
+    say(
+      `For \`crontab -e\` (nothing was installed${shown.startsWith("s3:") ? "; the AWS_ variables must stand there too" : ""}):`,
+    );
+    say(`  ${when} ${line}`);
+    say("For a backup that is seconds behind, while `holdfast worker` runs, in your settings:");
+    say(`  ${inSettings}`);
+  }
+  return 0;
+}
+
+const nowWords = ({ keyFile }: BackupFlags, place: string): string[] => [
+  ...["backup", "now", place],
+  ...(keyFile === undefined ? [] : ["--key-file", resolve(keyFile)]),
+];
+
+/** The nearest that a crontab can say. */
+function crontabTime(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  if (minutes < 60) return `*/${minutes} * * * *`;
+  const hours = Math.round(minutes / 60);
+  return hours < 24 ? `0 */${hours} * * *` : "0 3 * * *";
+}
