@@ -23,6 +23,8 @@ export interface WorkerFlags extends WorkFlags {
 export interface WorkerProject {
   readonly id: string;
   readonly root: string;
+  /** Where its ledgers are. */
+  readonly url: string;
   /** Agents and workflows that run here now. */
   readonly running: number;
   /** Contract: resolves after `drain` when nothing runs any more, on `signal` when everything was interrupted and let go. */
@@ -110,6 +112,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
   return {
     id: project.id,
     root: project.root,
+    url: store.url,
     get running() {
       return hosted.reduce((sum, one) => sum + one.running, workflows?.running ?? 0);
     },

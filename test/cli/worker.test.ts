@@ -156,6 +156,8 @@ test.runIf(hasRedis())("a store that may lose what it has acknowledged is refuse
     expect.stringMatching(/appendfsync.*--accept-loss/),
   ]);
   expect(refused.code === 0).toBe(false);
+  const both = await runCli(["worker", ...MODEL, "--accept-loss", opts.cwd, scratch(onTestFinished)], there);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("would be one project")]);
   const accepted = start(["--accept-loss"], there);
   await until(() => accepted.said.stderr.includes("Hosting teams"));
 });

@@ -25,6 +25,8 @@ const LISTED: Record<string, string> = {
   "loop/drive.ts: Date.now": "how long a turn took, for whoever watches",
   "loop/host.ts: newId": "the id of a new context",
   "loop/hosting.ts: Date.now": "when a host looks again: no fact of an agent",
+  "loop/machine.ts: Date.now": "how long a machine was not seen: hosts only",
+  "loop/waiting-list.ts: Date.now": "when a host looks again",
   "loop/loop.ts: Date.now": "when calls were asked for: measured, recorded",
   "loop/model-calls.ts: monotonicMs": "how long model calls take: measured",
   "loop/tool-calls.ts: Date.now": "how long a call took: measured, recorded",

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { printable } from "../../front/presentation/printable.ts";
 import { createScreen, isLiveTerminal, type Screen } from "../../front/text/screen.ts";
+import { HoldfastError } from "../../ledger/error.ts";
 import { createFairSlots } from "../../loop/fair-slots.ts";
 import { openWorkerProject, type WorkerFlags, type WorkerProject } from "../worker-project.ts";
 
@@ -19,9 +20,11 @@ export async function worker(flags: Flags, dirs: readonly string[]): Promise<num
   try {
     for (const cwd of places) {
       const opened = await openWorkerProject({ ...flags, cwd }, { screen, slots });
+      const same = projects.find(({ url }) => url === opened.url);
+      if (!same) projects.push(opened);
+      else await opened.close();
       // Two folders of one project: the first one counts.
-      if (projects.some(({ id }) => id === opened.id)) await opened.close();
-      else projects.push(opened);
+      if (same && same.id !== opened.id) throw oneForAll(same, opened);
     }
     await untilTold(projects, { screen, quiet: flags.quiet, drainMs: flags.drain ?? DRAIN_MS });
     return 0;
@@ -30,6 +33,12 @@ export async function worker(flags: Flags, dirs: readonly string[]): Promise<num
     for (const project of projects) await project.close();
   }
 }
+
+const oneForAll = (one: WorkerProject, other: WorkerProject): HoldfastError =>
+  new HoldfastError(
+    "invalid",
+    `${one.root} and ${other.root} would be one project, as the state names it (project=…): leave that out, or start a worker for each`,
+  );
 
 /** The first signal lets what runs come to the end of its round, the second ends at once. */
 async function untilTold(
