@@ -75,7 +75,7 @@ function bucketOf(url: string, env: NodeJS.ProcessEnv): Bucket {
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (!endpoint && !region) missing.push("AWS_REGION (or AWS_ENDPOINT_URL for another service than Amazon's)");
   if (missing.length > 0)
-    throw new HoldfastError("invalid", `s3://${bucket} cannot be used: ${missing.join(" and ")} is not set`);
+    throw new HoldfastError("invalid", `s3://${bucket} cannot be used: set ${missing.join(" and ")}`);
   if (env.AWS_SESSION_TOKEN)
     throw new HoldfastError("invalid", "AWS_SESSION_TOKEN is set: backups need keys that last; unset it and use those");
   const at = endpoint || `https://s3.${region}.amazonaws.com`;
