@@ -125,9 +125,7 @@ describe("a place", () => {
         (error: Error) => error.message,
       );
     const keys = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "b" };
-    expect(await said("s3://bucket/x")).toMatch(
-      /AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and AWS_REGION/,
-    );
+    expect(await said("s3://bucket/x")).toMatch(/AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY and AWS_REGION/);
     expect(await said("s3://bucket/x", keys)).toMatch(/AWS_REGION \(or AWS_ENDPOINT_URL .*\)/);
     expect(await said("s3://bucket/x", { ...keys, AWS_REGION: "eu-central-1" })).toEqual("opened");
     expect(await said("s3://bucket/x", { ...keys, AWS_ENDPOINT_URL: "nonsense" })).toMatch(/is no address/);
