@@ -76,6 +76,9 @@ const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}
 
 const baseOf = ({ seq, sum }: StoredEvent): Base | undefined => (sum === undefined ? undefined : { seq, sum });
 
+/** How often each store was found to have another past: every ledger that was folded before is folded anew. */
+const pastsGone = new WeakMap<Store, number>();
+
 export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   const { store, name, codec, fold, missing } = opts;
   let { state, versions, behind } = await load();
@@ -89,7 +92,10 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
 
   /** One append, decision or catch-up at a time: events are folded in order of seq. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const begin = () => (outdated ? foldAnew().then(work) : work());
+    const begin = () => {
+      if (!outdated && foldedIn !== pastsGone.get(store)) giveUp(undefined);
+      return outdated ? foldAnew().then(work) : work();
+    };
     const next = last.then(begin, begin);
     last = next.catch(() => undefined);
     return next;
@@ -103,6 +109,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   const failed = new Map<string, unknown>();
   /** What is folded is not what is recorded: each turn begins by folding anew, until the store can be asked. */
   let outdated: { told: Seq } | undefined;
+  let foldedIn = pastsGone.get(store);
 
   async function load(): Promise<{ state: State; versions: Versions; behind: Map<string, Seq> | undefined }> {
     const found = opts.fromSnapshot === false ? new Map() : await store.snapshots(name).load(fold.keys);
@@ -129,7 +136,15 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
 
   /** Drops what is held, of which it is not known or not true that it is recorded. */
   function giveUp(error: unknown): void {
-    failed.set(keyOf(heldFor), error);
+    if (held.length > 0)
+      failed.set(
+        keyOf(heldFor),
+        error ??
+          new HoldfastError(
+            "rolled_back",
+            `ledger ${name} has another past than the one that was folded: open it anew`,
+          ),
+      );
     clearTimeout(timer);
     timer = undefined;
     outdated = { told: state.seq - held.length };
@@ -139,6 +154,7 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
 
   async function foldAnew(): Promise<void> {
     if (!outdated) return;
+    foldedIn = pastsGone.get(store);
     ({ state, versions, behind } = await load());
     base = undefined;
     await readOn({ toldUpTo: outdated.told });
@@ -214,6 +230,10 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
       if (held.length > 0 && isHoldfastError(error, "unreachable")) giveUp(error);
       // What it rests on is not there: because another past was put in its place, or because the whole was removed.
       if (missing && isHoldfastError(error, "rolled_back") && (await store.head(name)) === 0) throw missing();
+      if (isHoldfastError(error, "rolled_back")) {
+        pastsGone.set(store, (pastsGone.get(store) ?? 0) + 1);
+        if (appendOpts.lease) failed.set(keyOf(appendOpts.lease), error); // its holder works on what is gone
+      }
       throw error;
     }
   }

@@ -80,23 +80,32 @@ it("a writer that has folded what is gone is refused, also when others have writ
   expect((await all(store, "l")).map((one) => (one.data as { n: number }).n)).toEqual([1, 4, 5, 3]);
 });
 
-it("an open ledger records nothing on another past, and one that is opened anew goes on", async () => {
+it("what rests on another past is refused once; then every open ledger of the store is folded anew, but for holders of leases", async () => {
   const defs = { "t.happened": { v: 1, schema: () => z.strictObject({ n: z.number() }) } };
   const slice = {
     version: 1,
     initial: () => [] as number[],
     apply: (list: number[], e: { seq: number }) => [...list, e.seq],
   };
-  const open = () =>
-    openLedger({ store, name: "l", codec: createCodec([{ events: defs }]), fold: createFold({ slice }) });
+  const open = (name = "l") =>
+    openLedger({ store, name, codec: createCodec([{ events: defs }]), fold: createFold({ slice }) });
   const ledger = await open();
+  const beside = await open("beside");
+  const held = await open("held");
   await ledger.append([event(1)]);
+  await beside.append([event(1)]);
+  const lease = await take("agent:x");
+  await held.append([event(1)], fence(lease));
   await keepCopy();
   await ledger.append([event(2)]);
+  await beside.append([event(2)]);
+  await held.append([event(2)], fence(lease));
   await putBack();
-  expect(await code(ledger.append([event(3)]))).toEqual("rolled_back");
-  expect(await code(ledger.append([event(3)]))).toEqual("rolled_back");
-  const again = await open();
-  await again.append([event(4)]);
-  expect([seqs(await all(store, "l")), again.state.seq]).toEqual([[1, 2], 2]);
+  expect(await code(held.append([event(3)], fence(lease)))).toEqual("rolled_back");
+  expect(await code(held.append([event(3)], fence(lease)))).toEqual("rolled_back");
+  // Nobody has written to these since.
+  expect([await ledger.catchUp(), await beside.catchUp()]).toEqual([1, 1]);
+  expect(ledger.state.slices.slice).toEqual([1]);
+  await ledger.append([event(4)]);
+  expect([seqs(await all(store, "l")), ledger.state.seq]).toEqual([[1, 2], 2]);
 });
