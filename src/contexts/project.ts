@@ -80,6 +80,12 @@ interface Home {
 export function openHome({ state, env = process.env }: Pick<ProjectOptions, "state" | "env">): Home {
   const wanted = state || env.HOLDFAST_STATE || stateHome(env);
   if (isServer(wanted)) return { home: stateHome(env), server: wanted };
+  const scheme = /^\s*([a-z][a-z0-9+.-]*):\/\//i.exec(wanted)?.[1];
+  if (scheme !== undefined && scheme !== "sqlite" && scheme !== "file")
+    throw new HoldfastError(
+      "invalid",
+      `${scheme}:// is no place for state: give a directory, sqlite:FILE, or redis://, rediss://, redis+sentinel:// (in small letters)`,
+    );
   const at = path.resolve(wanted.replace(/^(sqlite|file):(\/\/)?/, ""));
   return wanted.startsWith("sqlite:") ? { home: path.dirname(at), file: at } : { home: at };
 }

@@ -20,7 +20,8 @@ function whereaboutsOf(ledger: Ledger, agent: string, here: string): Whereabouts
   const { root, state } = viewOf(ledger, agent);
   const machine = state.machine ?? transcriptIn(ledger.state).machine;
   const isProject = state.root === undefined && (root === here || root.startsWith(`${here}/`)) && isFolder(root);
-  const isHere = isProject || (machine === undefined ? isFolder(root) : machine === thisMachine());
+  // Containers of one image may have the same machine's name: the folder has to be there too.
+  const isHere = isProject || (isFolder(root) && (machine === undefined || machine === thisMachine()));
   return { isHere, ...(machine !== undefined && { machine }), ...(state.root !== undefined && { tree: state.root }) };
 }
 

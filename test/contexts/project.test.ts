@@ -1,6 +1,7 @@
 // The decision which project a folder belongs to: on real folders where they can be had, on invented ones where a file system is needed that is not.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -281,4 +282,9 @@ describe("what was never finished", () => {
     const fresh = findProject({ cwd: at("p"), state });
     expect(fresh).toMatchObject({ id: expect.not.stringContaining(id), formerly: [] });
   });
+});
+
+it("an address that is none is refused, and becomes no folder", () => {
+  for (const state of ["Redis://127.0.0.1:1/0", "valkey://h", "http://h", " redis://h", "redis+cluster://h"])
+    expect(() => openProject({ cwd: os.tmpdir(), state })).toThrow(/is no place for state/);
 });

@@ -77,6 +77,9 @@ describe.runIf(hasRedis())("the promise of a store", () => {
       if (refused === "") done++;
     }
     expect([refused, await store.head("l"), (await store.verify()).damage]).toEqual(["disk", done, []]);
+    server.cli("CONFIG", "SET", "maxmemory", "1mb"); // not one byte more
+    const again = await opened(server.url("p"));
+    expect([await again.head("l"), again.server]).toEqual([done, expect.stringMatching(/\d{3} % of its memory used/)]);
   });
 
   it("is said by whoever only looks, too, and nothing can be written", async () => {

@@ -48,9 +48,13 @@ const UNTRUSTED = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SS
 function meaning(error: ServerError, shown: string): Error | undefined {
   if (PASSING.has(error.code)) return new LostAnswer(`it says ${error.code}`, { cause: error });
   if (FULL.has(error.code))
-    return new HoldfastError("disk", `the store ${shown} takes no more (${error.message}): give the server room`, {
-      cause: error,
-    });
+    return new HoldfastError(
+      "disk",
+      `the store ${shown} takes no more (${error.code}: its memory or its disk is full): give the server room`,
+      {
+        cause: error,
+      },
+    );
   if (DENIED.has(error.code))
     return new HoldfastError(
       "refused",

@@ -1,5 +1,5 @@
 // The link to the server that is the master now: connects when needed, asks again when an answer was lost, waits for replicas.
-import { HoldfastError } from "../error.ts";
+import { HoldfastError, isHoldfastError } from "../error.ts";
 import { LostAnswer, patienceOf, untilKnown } from "../networked/until-known.ts";
 import type { RedisAddress } from "./address.ts";
 import { type Argument, connectRedis, type RedisConnection, ServerError } from "./connection.ts";
@@ -8,6 +8,8 @@ import { createMasterFinder } from "./sentinel.ts";
 
 /** An answer is waited for so long where nothing else bounds it. */
 const PATIENCE_MS = 30_000;
+/** And so long when nobody was there for the last question: many come after each other until a process ends. */
+const GONE_MS = 2_000;
 /** The longest that replicas are waited for before what was asked is asked again. */
 const REPLICAS_MS = 1_000;
 
@@ -42,6 +44,8 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   let connecting: Promise<RedisConnection> | undefined;
   let open: RedisConnection | undefined;
   let closed = false;
+  /** The last thing that was asked found nobody: what comes next is not as patient. */
+  let isGone = false;
 
   async function another(withinMs: number): Promise<RedisConnection> {
     const endpoint = await findMaster(withinMs);
@@ -76,7 +80,10 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
   }
 
   async function ask(send: (on: RedisConnection) => Promise<unknown>, opts: AskOptions): Promise<unknown> {
-    return untilKnown(
+    const patient = opts.leftMs ?? patienceOf(PATIENCE_MS);
+    const hasty = isGone ? patienceOf(GONE_MS) : undefined;
+    const leftMs = () => (hasty ? Math.min(hasty(), patient()) : patient());
+    const answer = untilKnown(
       async (withinMs) => {
         let on: RedisConnection | undefined;
         try {
@@ -93,8 +100,13 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
           throw new HoldfastError("refused", what, { cause: error });
         }
       },
-      { leftMs: opts.leftMs ?? patienceOf(PATIENCE_MS), url, writes: opts.confirmed ?? false },
+      { leftMs, url, writes: opts.confirmed ?? false },
     );
+    answer.then(
+      () => (isGone = false),
+      (error) => (isGone ||= isHoldfastError(error, "unreachable")),
+    );
+    return answer;
   }
 
   const link: RedisLink = {

@@ -44,7 +44,9 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
   });
   // Valkey says the version of Redis that it speaks, and its own beside it.
   const name = info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${version}`;
-  return { durability, replicas, name };
+  const most = Number(info.maxmemory ?? 0);
+  const used = most > 0 ? `, ${Math.round((Number(info.used_memory ?? 0) / most) * 100)} % of its memory used` : "";
+  return { durability, replicas, name: name + used };
 }
 
 const DISK: Record<string, "before it counts" | "every second"> = {
