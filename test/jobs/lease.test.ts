@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { Interrupt } from "../../src/loop/interrupt.ts";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
 import type { JobPlan } from "../../src/mechanisms/jobs/port.ts";
@@ -14,7 +15,7 @@ import { state, works } from "./sandboxed.ts";
 
 const WHOM = { context: "ctx_test", agent: "lead" };
 const KILLED =
-  "[killed with its lease: it had network, and its host lost the store or was gone; how far it came is not known]";
+  "[killed with its lease: its host lost the store, was gone or was told to end; how far it came is not known]";
 const TICKING = { command: "echo begun; for i in $(seq 100); do echo $i >> ticks; sleep 0.1; done" };
 
 function setUp() {
@@ -120,6 +121,27 @@ test("a host that loses the lease kills what has network at once, also what it h
   await until(() => jobState(join(setup.dir, id)).phase === "ended");
   const job = createRunner({ dir: setup.dir }).find(WHOM.context, id)!;
   expect(job.end()).toMatchObject({ status: "killed", lostLease: true });
+});
+
+test("a host that is told to end kills its command with the lease, a person interrupts it, and one that lost the lease lets it run on", async () => {
+  const ended = [];
+  for (const by of ["host", "person", "lease"] as const) {
+    const setup = setUp();
+    const stop = new AbortController();
+    const called = setup.turn.call("bash", TICKING, { signal: stop.signal });
+    await until(() => setup.ticks() > 1);
+    stop.abort(new Interrupt(by));
+    const { content } = await called;
+    const [id = ""] = readdirSync(setup.dir).filter((name) => name.startsWith("job_"));
+    const runsOn = id !== "" && jobState(join(setup.dir, id)).phase === "running";
+    ended.push([setup.turn.ran?.status, setup.turn.ran?.lostLease, runsOn, String(content).includes(KILLED)]);
+    await createRunner({ dir: setup.dir }).find(WHOM.context, id)?.kill();
+  }
+  expect(ended).toEqual([
+    ["killed", true, false, true],
+    ["interrupted", undefined, false, false],
+    [undefined, undefined, true, false],
+  ]);
 });
 
 test("without a deadline, as on a store of one machine, nothing is written and nothing ends", async () => {
