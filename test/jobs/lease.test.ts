@@ -1,5 +1,5 @@
 // Commands with network end with the lease of their agent; all others run on and are adopted.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -65,6 +65,21 @@ test("a command with network whose host was killed is ended by its supervisor at
     isError: true,
   });
   expect([setup.turn.reran, setup.ticks()]).toEqual([false, ended]);
+});
+
+test("it is ended at that deadline too when its supervisor was killed together with its host", async () => {
+  const setup = setUp();
+  const plan = (await setup.turn.intend("bash", TICKING)) as JobPlan;
+  const host = await startElsewhere(setup, { plan, leaseMs: 1_500, network: true });
+  const worker = Number.parseInt(readFileSync(join(plan.dir, "started"), "utf8"), 10);
+  const supervisor = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(worker)], { encoding: "utf8" }));
+  process.kill(supervisor, "SIGKILL");
+  await kill(host);
+  await until(() => jobState(plan.dir).phase === "ended");
+  expect(readFileSync(join(plan.dir, "killed"), "utf8")).toBe("lease\n");
+  const ended = setup.ticks();
+  await sleep(500);
+  expect(setup.ticks()).toBe(ended);
 });
 
 test("renewals keep it, and a host that is stopped does not renew", async () => {

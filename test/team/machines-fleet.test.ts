@@ -18,6 +18,7 @@ const SIZE = LONG ? { machines: 40, mates: 200, tasks: 2_000 } : { machines: 8, 
 const LOOK_MS = LOOK_AGAIN_MS * Math.ceil((SIZE.mates + 1) / 16);
 const FAULT_EVERY_MS = 2_000;
 const LIMIT_MS = LONG ? 3_000_000 : 120_000;
+const CLOSING_MS = LONG ? 300_000 : 60_000;
 
 type Fault = "killed" | "cut off" | "lost";
 const FAULTS: Fault[] = ["killed", "cut off", "killed", "lost"];
@@ -112,7 +113,7 @@ test.runIf(canMakeMachines)(
         return call("bash", { command: `echo ${agent} >> ${effect}; ${ticking}; echo it is done` });
       },
     });
-    onTestFinished(() => fleet.close());
+    onTestFinished(() => fleet.close(), CLOSING_MS);
     const board = await openBoard(fleet.store);
     for (let i = 0; i < SIZE.tasks; i += 50)
       await board.create(
