@@ -5,7 +5,6 @@ import type { EventInput } from "../ledger/store.ts";
 import { type Item, ModelError, noUsage, type Reply } from "../models/model.ts";
 import { answerInput } from "./answer-input.ts";
 import type { TurnEndReason } from "./events.ts";
-import { interruptedBy, leaseIsOver } from "./interrupt.ts";
 import type { Merged } from "./merge.ts";
 import { askBehind, asking } from "./model-call.ts";
 import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
@@ -39,18 +38,11 @@ export async function runTurn(agent: Agent): Promise<TurnEndReason | undefined> 
       else if (agent.isLeft?.()) return undefined;
       else await round(agent);
     }
-    leaveToTheNext(turn);
     return await endTurn(agent, { reason: "interrupted" });
   } catch (error) {
     if (cannotBeRecorded(error)) throw error;
-    leaveToTheNext(turn);
     return await endTurn(agent, turn.signal.aborted ? { reason: "interrupted" } : endBy(error));
   }
-}
-
-/** Contract: throws when its lease is over: the turn stays open, and its calls too. */
-function leaveToTheNext({ signal, context, agent }: Turn): void {
-  if (interruptedBy(signal) === "lease") throw leaseIsOver(context, agent);
 }
 
 /** One model call: take in what arrived, ask, and record the reply, durable before any effect of it. */
