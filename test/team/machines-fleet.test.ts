@@ -124,7 +124,7 @@ test.runIf(canMakeMachines)(
     for (const machine of fleet.machines) fleet.startWorker(machine);
     const left = async () => (await board.list()).filter((task) => task.status !== "completed").length;
     const struck: Fault[] = [];
-    const takeovers = watchTakeovers(fleet.store, (name) => `agent:${fleet.context}/${name}`);
+    const takeovers = watchTakeovers(fleet.store, fleet.context);
     const busy = new Map<number, Promise<void>>();
     let lastFault = Date.now();
     while ((await left()) > 0 && Date.now() - startedAt < LIMIT_MS) {
@@ -138,7 +138,7 @@ test.runIf(canMakeMachines)(
       const fault = FAULTS[struck.length % FAULTS.length]!;
       struck.push(fault);
       const place = `#${fleet.machines[victim]!.pidNamespace()}`;
-      const gone = () => takeovers.struck(mates, place);
+      const gone = () => takeovers.struck(place);
       busy.set(
         victim,
         strike(fleet, victim, fault, gone).finally(() => busy.delete(victim)),

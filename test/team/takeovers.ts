@@ -3,8 +3,8 @@ import { performance } from "node:perf_hooks";
 import type { HeldBy, Store } from "../../src/ledger/store.ts";
 
 export interface Takeovers {
-  /** Contract: asked when the holder can change nothing any more; those of its agents that are held are watched from now. */
-  struck(names: readonly string[], place: string): Promise<void>;
+  /** Contract: asked when the holder can change nothing any more; those of its agents that have a turn open are watched from now. */
+  struck(place: string): Promise<void>;
   /** One look at those that wait. */
   look(): Promise<void>;
   /** In ms, shortest first. */
@@ -17,16 +17,27 @@ export interface Takeovers {
 const sameHolder = (a: HeldBy["holder"], b: HeldBy["holder"]): boolean =>
   a.machine === b.machine && a.pid === b.pid && a.startedAt === b.startedAt;
 
-export function watchTakeovers(store: Store, leaseOf: (name: string) => string): Takeovers {
+export function watchTakeovers(store: Store, context: string): Takeovers {
+  const atWork = new Set<string>();
+  let readUpTo = 0;
   const waiting = new Map<string, { from: HeldBy["holder"]; at: number }>();
   const took: number[] = [];
   let apartMs = 0;
   let lookedAt: number | undefined;
-  const heldBy = async (name: string) => ({ name, by: await store.leases.inspect(leaseOf(name)) });
+  const heldBy = async (name: string) => ({ name, by: await store.leases.inspect(`agent:${context}/${name}`) });
+  /** Whoever has no turn open has nothing to be taken over for. */
+  const readOn = async () => {
+    for await (const { seq, type, actor } of store.read(context, { after: readUpTo })) {
+      if (type === "turn.started") atWork.add(actor);
+      else if (type === "turn.ended") atWork.delete(actor);
+      readUpTo = seq;
+    }
+  };
   return {
-    async struck(names, place) {
+    async struck(place) {
       const at = performance.now();
-      for (const { name, by } of await Promise.all(names.map(heldBy)))
+      await readOn();
+      for (const { name, by } of await Promise.all([...atWork].map(heldBy)))
         if (by?.holder.machine.endsWith(place) && !waiting.has(name)) waiting.set(name, { from: by.holder, at });
     },
     async look() {
