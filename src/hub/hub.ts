@@ -10,6 +10,7 @@ import { isInherited, own } from "../ledger/own.ts";
 import { contextState } from "../loop/agent.ts";
 import { drive } from "../loop/drive.ts";
 import type { Host, Taken, TakeOptions } from "../loop/host.ts";
+import { interruptedBy } from "../loop/interrupt.ts";
 import { RUNTIME_ORIGINS } from "../loop/marks.ts";
 import type { AgentCatalogue, AgentFacts } from "../mechanisms/agents/port.ts";
 import { type HubState, wantedOf } from "./events.ts";
@@ -77,7 +78,7 @@ export function createHub(opts: HubOptions): Hub {
       wait: AbortSignal.timeout(60_000),
       onProgress: task.onProgress,
     });
-    const stop = () => taken.agent.interrupt();
+    const stop = () => taken.agent.interrupt(task.signal && interruptedBy(task.signal));
     task.signal?.addEventListener("abort", stop, { once: true });
     const unsubscribe = taken.ledger.subscribe(({ type, actor }) => {
       if (type === "reply.received" && actor === task.agent && overLimit(taken, task) !== undefined) stop();

@@ -162,14 +162,18 @@ function owned(
   rows: LeaseRows,
   { name, term, token }: Fence,
   { leaseMs, deadline, forget }: Owning,
-): Pick<Lease, "renew" | "keep" | "release"> {
+): Pick<Lease, "renew" | "keep" | "isOver" | "release"> {
   const change = (next: (row: LeaseRow) => LeaseRow) =>
     rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
+  let isAnothers = false;
   const renew = async () => {
     const heard = deadline?.sending(); // counted from now: the answer may be long under way
     const held = await change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
     if (held) heard?.();
-    else forget();
+    else {
+      isAnothers = true;
+      forget();
+    }
     return held;
   };
   return {
@@ -200,6 +204,7 @@ function owned(
       };
       return stop;
     },
+    isOver: () => isAnothers || (deadline !== undefined && deadline.leftMs() <= 0),
     async release() {
       await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
       forget();

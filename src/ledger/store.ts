@@ -123,6 +123,8 @@ export interface Lease extends Readonly<Fence> {
    * told so long its holder may act without another renewal: at once, and after each.
    */
   keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
+  /** Contract: true when it was found to be another's, or may be by now: nothing may be begun under it. Asks nobody. */
+  isOver(): boolean;
   release(): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { EventInput, Lease } from "../ledger/store.ts";
 import { type Content, type Model, textOf } from "../models/model.ts";
 import type { TurnEndReason } from "./events.ts";
+import { Interrupt, type InterruptedBy, leaseIsOver } from "./interrupt.ts";
 import { runTurn } from "./loop.ts";
 import type { Merged } from "./merge.ts";
 import type { ModelCalls } from "./model-calls.ts";
@@ -41,7 +42,8 @@ export interface AgentHandle {
   oneTurn(): Promise<TurnEndReason | undefined>;
   /** Tells mechanisms that it has nothing more to do. */
   idle(): Promise<void>;
-  interrupt(): void;
+  /** Default: by a person. Contract: by the lease, its turn stays open, and nothing more is recorded here. */
+  interrupt(by?: InterruptedBy): void;
   /** Contract: its turn stays open behind the present round, and none begins: whoever takes it next goes on. */
   leave(): void;
   /** This process lets the agent go. */
@@ -130,33 +132,45 @@ async function untilChanged(ledger: Ledger, condition: () => boolean, signal: Ab
   }
 }
 
-/** What its turns show, under its lease; `signal` is that of the turn that runs. */
+/** What its turns show, under its lease; `signal` is that of the turn that runs, `refuseOver` throws when nothing may be begun any more. */
 function turnOf(
   { ledger, lease, name, model, onProgress }: AgentOptions,
-  { signal, runInside, announce }: { signal: () => AbortSignal } & Pick<Turn, "runInside" | "announce">,
+  { signal, refuseOver, runInside, announce }: TurnParts,
 ): Turn {
   const own: Omit<Turn, keyof AgentView> = {
     model,
     get signal() {
       return signal();
     },
-    append: (events, appendOpts = {}) =>
-      ledger.append(
+    async append(events, appendOpts = {}) {
+      refuseOver();
+      const recorded = await ledger.append(
         events.map((e) => ({ ...(ledger.store.reach === "network" ? withMachine(e) : e), actor: name })),
         {
           ...appendOpts,
           lease: { name: lease.name, term: lease.term, token: lease.token },
           ...summaryOf(ledger, name, events),
         },
-      ),
+      );
+      refuseOver(); // the answer may have come late: what is recorded now, the next holder goes on with
+      return recorded;
+    },
     until: (condition, until) => untilChanged(ledger, condition, until),
-    durable: () => ledger.durable(lease),
+    async durable() {
+      await ledger.durable(lease);
+      refuseOver();
+    },
     blob: (hash) => ledger.store.blob(hash),
     runInside,
     announce,
     emit: (progress) => onProgress?.(progress),
   };
   return Object.defineProperties(viewOf(ledger, name) as Turn, Object.getOwnPropertyDescriptors(own));
+}
+
+interface TurnParts extends Pick<Turn, "runInside" | "announce"> {
+  signal: () => AbortSignal;
+  refuseOver: () => void;
 }
 
 const started = (cause: "input" | "wake" | "resume") => ({
@@ -203,17 +217,21 @@ async function recordInput(
 }
 
 export function createAgent(opts: AgentOptions): AgentHandle {
-  const { ledger, name, seams } = opts;
+  const { ledger, lease, name, seams } = opts;
   const heldSince = opts.heldSince ?? Date.now();
   const modelCalls: ModelCalls = { ms: 0, aborted: 0 };
   let abort = new AbortController();
   let begun = false;
   let running = false;
-  let early = false;
+  let early: Interrupt | undefined;
+  let lost: Interrupt | undefined;
   let isLeft = false;
   const state = (): AgentState => agentState(ledger, name);
   const turn: Turn = turnOf(opts, {
     signal: () => abort.signal,
+    refuseOver() {
+      if (lost || lease.isOver()) throw leaseIsOver(ledger.name, name);
+    },
     runInside: (tool, input, id) => runInside({ turn, seams, heldSince, modelCalls }, tool, input, id),
     announce: (event, payload) => seams.announced(event, payload, turn),
   });
@@ -244,8 +262,8 @@ export function createAgent(opts: AgentOptions): AgentHandle {
     untilWoken: (signal) => firstOf(signal, (until) => [turn.until(hasWork, until), seams.wake(turn, until)]),
     async oneTurn() {
       abort = new AbortController(); // from here on: also what is taken in before the turn begins can be interrupted
-      if (early) abort.abort();
-      early = false;
+      if (lost ?? early) abort.abort(lost ?? early);
+      early = undefined;
       running = true;
       if (isLeft) return undefined;
       if (hasWork()) return advance("input");
@@ -255,9 +273,11 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       return advance("wake");
     },
     idle: () => seams.idle(turn),
-    interrupt() {
-      early = !running; // before its first turn: that one does not begin
-      abort.abort();
+    interrupt(by = "person") {
+      const reason = new Interrupt(by);
+      if (by === "lease") lost = reason;
+      early = running ? undefined : reason; // before its first turn: that one does not begin
+      abort.abort(reason);
     },
     leave() {
       isLeft = true;

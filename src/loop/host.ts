@@ -168,21 +168,24 @@ export function createHost(opts: HostOptions): Host {
         if (arrived.length > 0) await agent.turn.append(arrived);
       }
       const whom = { context, agent: name };
-      const stopKeeping = lease.keep(
-        () => {
-          for (const m of mechanisms) m.leaseLost?.(whom);
-          agent.interrupt();
-        },
-        (leftMs) => {
-          for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);
-        },
-      );
+      let isLost = false;
+      const lose = () => {
+        if (isLost) return;
+        isLost = true;
+        for (const m of mechanisms) m.leaseLost?.(whom);
+        agent.interrupt("lease");
+      };
+      const stopKeeping = lease.keep(lose, (leftMs) => {
+        for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);
+      });
       const release = async () => {
         taken.delete(it);
         await agent.end("exit");
         stopKeeping();
         leave();
-        await lease.release();
+        if (lease.isOver()) lose();
+        // One that is lost runs out by itself: until then nobody begins what may still come to its end here.
+        if (!isLost) await lease.release();
       };
       const it: Taken = { agent, ledger, lease, release };
       taken.add(it);

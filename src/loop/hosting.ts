@@ -261,7 +261,7 @@ export function createHosting(opts: HostingOptions): Hosting {
   /** Contract: whether anything came of it. */
   async function advance({ agent, ledger, release }: Taken, signal: AbortSignal): Promise<boolean> {
     const before = ledger.state.seq;
-    const stop = () => agent.interrupt();
+    const stop = () => agent.interrupt("host");
     const leave = () => agent.leave();
     signal.addEventListener("abort", stop, { once: true });
     draining.addEventListener("abort", leave, { once: true });

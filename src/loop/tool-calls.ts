@@ -5,6 +5,7 @@ import { messageOf } from "../ledger/error.ts";
 import { explain, SELDOM } from "../ledger/events.ts";
 import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
+import { interruptedBy, leaseIsOver } from "./interrupt.ts";
 import type { Agent } from "./loop.ts";
 import { noteText, withoutMarks } from "./marks.ts";
 import { resultOfError } from "./next-step.ts";
@@ -84,8 +85,13 @@ export async function runInside(agent: Agent, name: string, input: unknown, id: 
   }
 }
 
-/** A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. */
+/**
+ * A turn ends: every call that is open gets its result at once. Nothing is begun; what an intent says is looked at. Contract: throws `fenced`
+ * when its lease is over: the next holder looks.
+ */
 export async function closeCalls(agent: Agent, why: string): Promise<void> {
+  const { context, agent: name, signal } = agent.turn;
+  if (interruptedBy(signal) === "lease") throw leaseIsOver(context, name);
   const outbox = newOutbox(agent);
   for (const pending of [...agent.turn.state.pending]) {
     const at = pending.started?.at ?? Date.now();

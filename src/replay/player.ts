@@ -269,6 +269,7 @@ const leaseOf = (agent: string): Lease => ({
   ...{ name: `replay/${agent}`, term: 1, token: "replay" },
   holder: { machine: "", boot: "", pid: 0, startedAt: "", interactive: false },
   renew: async () => true,
+  isOver: () => false,
   keep: () => () => undefined,
   release: async () => undefined,
 });

@@ -1,10 +1,11 @@
 // Commands with network end with the lease of their agent; all others run on and are adopted.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { Interrupt } from "../../src/loop/interrupt.ts";
 import { createJobs } from "../../src/mechanisms/jobs/index.ts";
 import { jobState } from "../../src/mechanisms/jobs/job-dir.ts";
 import type { JobPlan } from "../../src/mechanisms/jobs/port.ts";
@@ -14,7 +15,7 @@ import { state, works } from "./sandboxed.ts";
 
 const WHOM = { context: "ctx_test", agent: "lead" };
 const KILLED =
-  "[killed with its lease: it had network, and its host lost the store or was gone; how far it came is not known]";
+  "[killed with its lease: its host lost the store, was gone or was told to end; how far it came is not known]";
 const TICKING = { command: "echo begun; for i in $(seq 100); do echo $i >> ticks; sleep 0.1; done" };
 
 function setUp() {
@@ -64,6 +65,21 @@ test("a command with network whose host was killed is ended by its supervisor at
     isError: true,
   });
   expect([setup.turn.reran, setup.ticks()]).toEqual([false, ended]);
+});
+
+test("it is ended at that deadline too when its supervisor was killed together with its host", async () => {
+  const setup = setUp();
+  const plan = (await setup.turn.intend("bash", TICKING)) as JobPlan;
+  const host = await startElsewhere(setup, { plan, leaseMs: 1_500, network: true });
+  const worker = Number.parseInt(readFileSync(join(plan.dir, "started"), "utf8"), 10);
+  const supervisor = Number(execFileSync("ps", ["-o", "ppid=", "-p", String(worker)], { encoding: "utf8" }));
+  process.kill(supervisor, "SIGKILL");
+  await kill(host);
+  await until(() => jobState(plan.dir).phase === "ended");
+  expect(readFileSync(join(plan.dir, "killed"), "utf8")).toBe("lease\n");
+  const ended = setup.ticks();
+  await sleep(500);
+  expect(setup.ticks()).toBe(ended);
 });
 
 test("renewals keep it, and a host that is stopped does not renew", async () => {
@@ -120,6 +136,27 @@ test("a host that loses the lease kills what has network at once, also what it h
   await until(() => jobState(join(setup.dir, id)).phase === "ended");
   const job = createRunner({ dir: setup.dir }).find(WHOM.context, id)!;
   expect(job.end()).toMatchObject({ status: "killed", lostLease: true });
+});
+
+test("a host that is told to end kills its command with the lease, a person interrupts it, and one that lost the lease lets it run on", async () => {
+  const ended = [];
+  for (const by of ["host", "person", "lease"] as const) {
+    const setup = setUp();
+    const stop = new AbortController();
+    const called = setup.turn.call("bash", TICKING, { signal: stop.signal });
+    await until(() => setup.ticks() > 1);
+    stop.abort(new Interrupt(by));
+    const { content } = await called;
+    const [id = ""] = readdirSync(setup.dir).filter((name) => name.startsWith("job_"));
+    const runsOn = id !== "" && jobState(join(setup.dir, id)).phase === "running";
+    ended.push([setup.turn.ran?.status, setup.turn.ran?.lostLease, runsOn, String(content).includes(KILLED)]);
+    await createRunner({ dir: setup.dir }).find(WHOM.context, id)?.kill();
+  }
+  expect(ended).toEqual([
+    ["killed", true, false, true],
+    ["interrupted", undefined, false, false],
+    [undefined, undefined, true, false],
+  ]);
 });
 
 test("without a deadline, as on a store of one machine, nothing is written and nothing ends", async () => {

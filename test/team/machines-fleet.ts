@@ -35,6 +35,8 @@ export interface MachinesFleet {
   machines: FleetMachine[];
   /** A folder that commands of all machines may write: the world outside. */
   world: string;
+  /** Another, for what they say while they run. */
+  ticks: string;
   /** Contract: the machine has no worker, or a dead one. */
   startWorker(machine: FleetMachine): void;
   /** `kill -9` of the worker alone. */
@@ -56,7 +58,8 @@ export interface MachinesFleetOptions {
 export async function openMachinesFleet(opts: MachinesFleetOptions): Promise<MachinesFleet> {
   const base = tempDir("fleet");
   const world = path.join(base, "world");
-  fs.mkdirSync(world);
+  const ticks = path.join(base, "ticks");
+  for (const dir of [world, ticks]) fs.mkdirSync(dir);
   const leaseMs = String(opts.leaseMs ?? LEASE_MS);
   const made = await openMachines(opts.machines);
   const redis = await startRedis([
@@ -97,12 +100,13 @@ export async function openMachinesFleet(opts: MachinesFleetOptions): Promise<Mac
     context: run.context,
     machines,
     world,
+    ticks,
     startWorker(machine) {
       const args = ["worker", "--model", "openai-compatible/mock", "--permission-mode", "bypass", "--quiet"];
       const home = path.dirname(machine.root);
       machine.worker = machine.start(
         NODE,
-        [path.join(ROOT, "bin/holdfast.js"), ...args, "--add-dir", world, ...(opts.args ?? [])],
+        [path.join(ROOT, "bin/holdfast.js"), ...args, "--add-dir", world, "--add-dir", ticks, ...(opts.args ?? [])],
         {
           cwd: machine.root,
           env: { ...env, HOME: home, XDG_STATE_HOME: path.join(home, "state") },

@@ -59,7 +59,7 @@ export async function openMachines(count: number): Promise<Machines> {
   const names: string[] = [];
   const machines: { machine: Machine; end(): Promise<void> }[] = [];
   const close = async () => {
-    for (const { end } of machines) await end();
+    await Promise.all(machines.map(({ end }) => end()));
     for (const name of names) execFileSync("ip", ["netns", "del", name], { stdio: "ignore" });
     ip("link", "del", bridge);
   };

@@ -4,8 +4,9 @@ import { realpathSync } from "node:fs";
 import * as z from "zod";
 import { isInside } from "../../file-access/paths.ts";
 import { refused } from "../../file-access/refused.ts";
-import { messageOf } from "../../ledger/error.ts";
+import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { errorCode } from "../../ledger/guards.ts";
+import { interruptedBy, leaseIsOver } from "../../loop/interrupt.ts";
 import {
   type CommandEnd,
   defineTool,
@@ -55,6 +56,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
         const job = await runner.start(plan, specOf(run));
         return await follow(run, plan, job);
       } catch (error) {
+        if (isHoldfastError(error, "fenced")) throw error; // it was started
         return { ...cannotStart(run, error), after: () => runner.discard(plan) };
       }
     },
@@ -103,9 +105,12 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
     onOutput: (text) => run.turn.emit({ type: "output", callId: run.call.id, text }),
   });
   if (outcome === "waiting") return inBackground(run, plan, job);
-  if (outcome === "aborted") await job.kill();
+  const by = outcome === "aborted" ? interruptedBy(run.signal) : undefined;
+  // What has network was killed with the lease; the rest runs on, and whoever has the agent next looks what became of it.
+  if (by === "lease") throw leaseIsOver(run.turn.context, run.turn.agent);
+  if (by !== undefined) await job.kill({ lostLease: by === "host" });
   const end = job.end() ?? { status: "unknown", durationMs: 0 };
-  const isAborted = outcome === "aborted";
+  const isAborted = by !== undefined;
   const { exitCode, durationMs: ms, lostLease } = end;
   const how = { ...(exitCode !== undefined && { exitCode }), ms, ...(lostLease && { lostLease }) };
   return {
@@ -208,7 +213,7 @@ export function describeEnd(end: JobEnd): string | undefined {
 }
 
 const LOST_LEASE =
-  "killed with its lease: it had network, and its host lost the store or was gone; how far it came is not known";
+  "killed with its lease: its host lost the store, was gone or was told to end; how far it came is not known";
 
 const SIGNALS: Record<number, string> = {
   2: "SIGINT",

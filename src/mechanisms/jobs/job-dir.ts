@@ -51,7 +51,7 @@ export type JobState =
 const ABANDONED = "abandoned\n";
 /** Why a supervisor killed it: what it took away was there again and again. */
 const REMADE = "remade\n";
-/** Why it was killed, by its host or its supervisor (lease-timer.sh): it had network, and its agent's lease had run out. */
+/** Why it was killed, by its host or its supervisor (lease-timer.sh): its agent's lease had run out, or was given up. */
 const LOST_LEASE = "lease\n";
 /** A command and what it prints are nobody else's. */
 const OWN = { mode: 0o600 };
@@ -160,15 +160,15 @@ export function abandon(attempt: string): boolean {
   }
 }
 
-/** Ends the whole process group, kindly first, and at once where its lease is lost. Contract: resolves when nothing of it runs. */
-export async function killAttempt(attempt: string, { lostLease = false } = {}): Promise<void> {
+/** Ends the whole process group, kindly first unless `atOnce`. Contract: resolves when nothing of it runs. */
+export async function killAttempt(attempt: string, { lostLease = false, atOnce = false } = {}): Promise<void> {
   try {
     writeFileSync(join(attempt, "killed"), lostLease ? LOST_LEASE : "\n", { ...OWN, flag: "wx" });
   } catch (error) {
     if (errorCode(error) !== "EEXIST") return;
   }
   if (abandon(attempt)) return;
-  const deadline = Date.now() + (lostLease ? 0 : TERM_GRACE_MS);
+  const deadline = Date.now() + (atOnce ? 0 : TERM_GRACE_MS);
   while (jobState(attempt).phase === "running" && !processesOf(attempt).command && Date.now() < deadline)
     await sleep(5);
   const { supervisor, command } = processesOf(attempt);

@@ -47,7 +47,8 @@ export function createLeaseDeadlines(dir: string): LeaseDeadlines {
       until.delete(file);
       for (const name of jobNames(dir)) {
         const attempt = currentAttempt(join(dir, name));
-        if (readText(join(attempt, NAMED_IN))?.trim() === file) void killAttempt(attempt, { lostLease: true });
+        if (readText(join(attempt, NAMED_IN))?.trim() === file)
+          void killAttempt(attempt, { lostLease: true, atOnce: true });
       }
     },
     bind(attempt, whom) {

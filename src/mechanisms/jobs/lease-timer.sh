@@ -50,3 +50,27 @@ look_in_time() {
   [ "$deadline_ms" -lt 1000 ] && [ "${BASH_VERSINFO[0]}" -ge 4 ] || return
   [ "$patience" = "$patience_growing" ] && [ "$deadline_ms" -gt 200 ] || printf -v patience '0.%03d' "$deadline_ms"
 }
+
+# stand_in: once the supervisor is gone, which may have been killed together with its harness, what it left ends with its lease all the
+# same. It is gone by itself when nothing of its commands runs; without any lease that has a deadline nobody waits for that.
+stand_in() {
+  local dir group its_tag file='' left_ms uptime_ms wall_ms deadlines=("$jobs_dir/.until-"*) runs=1
+  [ -e "${deadlines[0]}" ] || return
+  exec 3>&-
+  while kill -0 $$; do sleep 1; done
+  while [ $runs = 1 ]; do
+    runs=0
+    for dir in "$jobs_dir"/job_*/ "$jobs_dir"/job_*/[0-9]*/; do
+      [ -e "${dir}until" ] && [ ! -s "${dir}exit" ] && [ ! -L "${dir}exit" ] || continue
+      { read -r _ && read -r group _ && read -r its_tag; } <"${dir}started" && [ "$its_tag" = "$tag" ] || continue
+      kill -0 -- "-$group" || continue
+      read -r file <"${dir}until"
+      time_left "$file"
+      runs=1
+      [ "$left_ms" -le 0 ] || continue
+      [ -e "${dir}killed" ] || echo lease >|"${dir}killed"
+      kill -9 -- "-$group"
+    done
+    [ $runs = 0 ] || sleep .2
+  done
+}

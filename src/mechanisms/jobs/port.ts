@@ -31,7 +31,7 @@ export interface JobEnd {
   status: Exclude<JobStatus, "starting" | "running">;
   /** `remade`: it was killed because it made again and again what commands may not make. */
   because?: "remade";
-  /** It was killed because it had network, and the lease of its agent ran out: another machine may have the agent. */
+  /** It was killed with the lease of its agent: it had network and the lease ran out, or its host was told to end. How far it came nobody knows. */
   lostLease?: true;
   /** It failed, and something in it asked for another machine while its sandbox has no network. */
   lackedNetwork?: true;
@@ -47,8 +47,8 @@ export interface Job {
     signal: AbortSignal;
     onOutput?: (text: string) => void;
   }): Promise<"ended" | "waiting" | "aborted">;
-  /** Contract: resolves when the whole process group is gone. */
-  kill(): Promise<void>;
+  /** Contract: resolves when the whole process group is gone. `lostLease`: its end says so. */
+  kill(how?: { lostLease?: boolean }): Promise<void>;
   /** Undefined while it runs. */
   end(): JobEnd | undefined;
   /** What it printed so far, stdout and stderr as they came; and in words what of that was not kept. */

@@ -251,8 +251,8 @@ function createJob(of: JobParts): Job {
   return {
     jobId: meta.jobId,
     wait: (how) => waitFor(attempt, ended, how),
-    async kill() {
-      await killAttempt(attempt);
+    async kill({ lostLease = false } = {}) {
+      await killAttempt(attempt, { lostLease });
     },
     end: () => jobEnd(attempt, meta.startedAt, told),
     output: () => jobOutput(attempt),

@@ -89,11 +89,12 @@ source ./cut-output.sh
 source ./lease-timer.sh
 source ./worker.sh
 
-# Waits for the end of the harness. It is looked after itself: killed alone, it would leave a supervisor that never ends.
+# Waits for the end of the harness, and stands in for a supervisor that was killed with it. It is looked after itself: killed alone, it would leave a supervisor that never ends.
 wait_for_harness() {
   {
     read -r _ <&7
     echo $quit >&8
+    stand_in
   } >/dev/null &
   harness_waiter=$!
 }
