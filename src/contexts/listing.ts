@@ -3,6 +3,7 @@
 import { isHoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
+import { contextEntries } from "./context-id.ts";
 
 export type ContextStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
 
@@ -57,7 +58,7 @@ export const LEAD_AGENT = "lead";
 /** Newest first. */
 export async function listContexts(store: Store): Promise<ContextInfo[]> {
   const found: ContextInfo[] = [];
-  for await (const entry of store.list({ prefix: "ctx_" })) {
+  for await (const entry of contextEntries(store)) {
     if (!summaryOf(entry).importing) found.push(await describeContext(store, entry));
   }
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
