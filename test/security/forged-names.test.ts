@@ -23,6 +23,7 @@ test("a ledger whose name is no id of a context is none: not listed, not gone on
   for (const id of FORGED) await contexts.store.append([forged(id)]);
   expect(await contexts.list()).toEqual([]);
   expect(await contexts.gc({ now: Date.now() + 1_000 })).toMatchObject({ removed: [], kept: [] });
+  expect((await contexts.verify()).damage.map(({ ledger }) => ledger)).toEqual(FORGED.slice(1).sort());
   expect(await sweepExpired(contexts.store, { whole: true })).toEqual([]);
   for (const id of FORGED) {
     expect((await refusal(contexts.get(id))).code).toBe("not_found");
@@ -32,7 +33,7 @@ test("a ledger whose name is no id of a context is none: not listed, not gone on
 });
 
 test("a host takes up no such ledger, though it is due; and none is begun", async () => {
-  const house = await openHouse([{ text: "hello" }], { hooks: [] });
+  const house = await openHouse([{ text: "hello" }], { hooks: {} });
   onTestFinished(() => house.close());
   const { harness, store } = house;
   for (const id of FORGED) {
