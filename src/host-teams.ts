@@ -1,4 +1,5 @@
 // Whom a harness hosts: the team of one context, or every agent of the store that some mechanism has hosts for.
+import { isContextId } from "./contexts/context-id.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Store, Wake } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";
@@ -34,7 +35,7 @@ export function hostTeams(
   }
   const agents = (ledger: Ledger) => Object.keys(contextState(ledger).agents).filter((one) => mayTake(ledger, one));
   async function dueContexts(): Promise<string[]> {
-    const wakes = await store.due(Date.now());
+    const wakes = (await store.due(Date.now())).filter((wake) => isContextId(wake.context));
     onDue?.(wakes);
     const found = [...new Set(wakes.map((wake) => wake.context))];
     if (!accepts) return found;

@@ -101,7 +101,7 @@ export async function openConversation(
     const begun = await opening.catch((error) => sayHeld(error, { context, flags }));
     run = begun;
     door.opened(begun);
-    door.says([...takenOver(begun), ...says.splice(0)]);
+    door.says([...takenOver(begun, state.store), ...says.splice(0)]);
     await recording;
     driven = drive(begun).catch((error) => door.failed(error));
     return begun;

@@ -4,6 +4,7 @@ import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import type { Run } from "../harness.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
+import type { Store } from "../ledger/store.ts";
 import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { RunResult } from "../run-result.ts";
@@ -60,9 +61,10 @@ export function sayHeld(
 }
 
 /** A person's terminal that was ended for this. */
-export function takenOver({ context, taken: { lease } }: Run): string[] {
+export function takenOver({ context, taken: { lease } }: Run, { reach }: Pick<Store, "reach">): string[] {
   if (!lease.tookOver || !lease.takenFrom?.interactive) return [];
-  return [`${context} was open in a stopped terminal (process ${lease.takenFrom.pid}): that one was ended for this`];
+  const what = reach === "machine" ? "that one was ended for this" : "that one can record nothing any more";
+  return [`${context} was open in a stopped terminal (process ${lease.takenFrom.pid}): ${what}`];
 }
 
 /** A type of agent that is not there may be one of a repository that is not trusted. */

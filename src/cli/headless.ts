@@ -225,7 +225,7 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   });
   const run = await opening.catch((error) => sayHeld(error, work));
   signals.of(run);
-  for (const line of takenOver(run)) process.stderr.write(`holdfast: ${line}\n`);
+  for (const line of takenOver(run, state.store)) process.stderr.write(`holdfast: ${line}\n`);
   try {
     await recording;
   } catch (error) {

@@ -43,7 +43,9 @@ export async function openState(flags: Opening, { interactive = false } = {}): P
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
-  const store = await openStore(project.ledgers, { beforeClose, interactive });
+  const onProblem = (text: string) => void process.stderr.write(`holdfast: ${printable(text)}\n`);
+  // A terminal's screen is nobody else's to write on.
+  const store = await openStore(project.ledgers, { beforeClose, interactive, ...(!interactive && { onProblem }) });
   try {
     await settleMovedRoots(store, project);
   } catch (error) {

@@ -3,6 +3,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Collected, HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
+import { contextEntries, isContextId } from "./context-id.ts";
 import { agentLeases, summaryOf } from "./listing.ts";
 
 export interface GcOptions {
@@ -33,7 +34,7 @@ export async function collectGarbage(store: Store, opts: GcOptions = {}): Promis
   const { dryRun = false, now = Date.now(), defaultTtlMs } = opts;
   const due: LedgerSummary[] = [];
   let seen = 0;
-  for await (const entry of store.list({ prefix: "ctx_" })) {
+  for await (const entry of contextEntries(store)) {
     if (isDue(entry, now, defaultTtlMs)) due.push(entry);
     if (++seen % LOOKED_AT === 0) await yieldToEventLoop();
   }
@@ -128,6 +129,7 @@ const heldError = (id: string, { holder }: HeldBy): HoldfastError =>
 
 export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
   // Of all names with that prefix the id itself comes first.
-  for await (const entry of store.list({ prefix: id, limit: 1 })) if (entry.ledger === id) return entry;
+  if (isContextId(id))
+    for await (const entry of store.list({ prefix: id, limit: 1 })) if (entry.ledger === id) return entry;
   throw new HoldfastError("not_found", `there is no context ${id}`, { detail: { id }, next: "list contexts" });
 }

@@ -7,6 +7,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, Store } from "../ledger/store.ts";
+import { isContextId } from "./context-id.ts";
 import { createContentHash } from "./export.ts";
 import { agentLease, LEAD_AGENT } from "./listing.ts";
 import { damagedFile, FORMAT, type Placed, readLines } from "./portable-lines.ts";
@@ -100,8 +101,7 @@ async function walk(file: string, takers: Takers): Promise<{ header: Header; blo
       if (!("holdfast" in value)) throw damagedFile(file, place, "this is not the beginning of an exported context");
       if (value.format > FORMAT)
         throw new HoldfastError("upgrade", `${file} was written by a newer Holdfast: upgrade to import it`);
-      if (!/^ctx_[0-9a-z_-]{1,100}$/.test(value.id))
-        throw damagedFile(file, place, `${value.id} is not the id of a context`);
+      if (!isContextId(value.id)) throw damagedFile(file, place, `${value.id} is not the id of a context`);
       header = value;
     } else if ("blob" in value) {
       parts.push(unpack(file, place, value.data));

@@ -3,6 +3,7 @@
 import { isHoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
+import { contextEntries } from "./context-id.ts";
 
 export type ContextStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
 
@@ -57,15 +58,42 @@ export const LEAD_AGENT = "lead";
 /** Newest first. */
 export async function listContexts(store: Store): Promise<ContextInfo[]> {
   const found: ContextInfo[] = [];
-  for await (const entry of store.list({ prefix: "ctx_" })) {
+  for await (const entry of contextEntries(store)) {
     if (!summaryOf(entry).importing) found.push(await describeContext(store, entry));
   }
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
 }
 
-export function summaryOf(entry: LedgerSummary): Summary {
-  return (entry.summary ?? {}) as Summary;
+/** Contract: of its types, whatever is stored: what does not fit is left out. */
+export function summaryOf({ summary }: Pick<LedgerSummary, "summary">): Summary {
+  if (!isRecord(summary)) return {};
+  const { title, root, open, reason, rounds, ttlMs, work, agents, busy, aside, importing } = summary;
+  const { checkpoint, forkOf } = summary;
+  return {
+    ...(typeof title === "string" && { title }),
+    ...(typeof root === "string" && { root }),
+    ...(typeof open === "boolean" && { open }),
+    ...((typeof reason === "string" || reason === null) && { reason }),
+    ...(typeof rounds === "number" && { rounds }),
+    ...((typeof ttlMs === "number" || ttlMs === null) && { ttlMs }),
+    ...(isCheckpoint(checkpoint) && { checkpoint }),
+    ...((isOrigin(forkOf) || forkOf === null) && { forkOf }),
+    ...(typeof work === "boolean" && { work }),
+    ...(isTexts(agents) && { agents }),
+    ...(isTexts(busy) && { busy }),
+    ...(typeof aside === "boolean" && { aside }),
+    ...((typeof importing === "boolean" || importing === null) && { importing }),
+  };
 }
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === "string");
+
+const isCheckpoint = (value: unknown): value is NonNullable<Summary["checkpoint"]> =>
+  isRecord(value) && typeof value.name === "string" && typeof value.at === "number";
+
+const isOrigin = (value: unknown): value is ForkOrigin =>
+  isRecord(value) && [value.context, value.checkpoint].every((one) => typeof one === "string");
 
 async function describeContext(store: Store, entry: LedgerSummary): Promise<ContextInfo> {
   const summary = summaryOf(entry);

@@ -4,6 +4,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { Store } from "../ledger/store.ts";
 import { type Context, type ContextOptions, type ContextSettings, configuredEvent, createContext } from "./context.ts";
+import { isContextId } from "./context-id.ts";
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import { type ExportReport, exportContext } from "./export.ts";
 import { collectGarbage, deleteContext, type GcOptions, type GcReport } from "./gc.ts";
@@ -106,7 +107,7 @@ export async function openContexts(
   async function get(id: string, opts: ContextOptions = {}): Promise<Context> {
     checkId(id);
     checkHandle(opts);
-    if (!id.startsWith("ctx_"))
+    if (!isContextId(id))
       throw new HoldfastError("not_found", `${id} is not the id of a context: they begin with ctx_`);
     const ledger = await ledgerOf(id);
     await ledger.catchUp();

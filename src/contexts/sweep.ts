@@ -1,6 +1,7 @@
 // The sweep that any process does beside its work: a few contexts whose time has passed go, one sweeper at a time.
 import { firstIdAt } from "../ledger/id.ts";
 import type { LedgerSummary, Store } from "../ledger/store.ts";
+import { isContextId } from "./context-id.ts";
 import { type GcReport, isDue, removeExpired } from "./gc.ts";
 import { summaryOf } from "./listing.ts";
 
@@ -32,7 +33,8 @@ export async function sweepExpired(store: Store, opts: SweepOptions = {}): Promi
     const now = Date.now();
     const { entries, all } = await look(store, whole);
     const due = entries
-      .filter((entry) => isDue(entry, now, defaultTtlMs) && !except(entry.ledger) && !isArriving(entry, now))
+      .filter((entry) => isContextId(entry.ledger) && isDue(entry, now, defaultTtlMs))
+      .filter((entry) => !except(entry.ledger) && !isArriving(entry, now))
       .slice(0, whole ? undefined : MOST);
     if (due.length === 0) return [];
     const lease = await store.leases.acquire(LEASE);

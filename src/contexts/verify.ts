@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Damage, Seq, Store } from "../ledger/store.ts";
 import type { Context } from "./context.ts";
+import { isContextId } from "./context-id.ts";
 import { openContextLedger } from "./context-ledger.ts";
 import { createContentHash } from "./export.ts";
 import { contextSlice, type FoldState } from "./fold.ts";
@@ -30,6 +31,9 @@ export async function verifyContexts(
   id?: string,
 ): Promise<ContextsVerdict> {
   const { damage } = await store.verify(id === undefined ? {} : { ledger: id });
+  if (id === undefined)
+    for await (const { ledger } of store.list({ prefix: "ctx_" }))
+      if (!isContextId(ledger)) damage.push({ ledger, what: "its name is not the id of a context: it is passed over" });
   const contexts: ContextVerdict[] = [];
   for (const one of id === undefined ? (await listContexts(store)).map((info) => info.id) : [id]) {
     if (damage.some((hurt) => hurt.ledger === one)) continue;

@@ -75,9 +75,14 @@ function draftEvent(event: EventInput): EventDraft {
 }
 
 /** The first `:` ends the mechanism, the first `/` behind it the context: neither may hold what ends it. */
-function checkWake({ context, agent, by, dueAt }: WakeInput): void {
+/** Contract: what an append takes, and what a store that others write to may answer. */
+export function isWake({ context, agent, by, dueAt }: WakeInput): boolean {
   const names = by !== "" && context !== "" && agent !== "" && !by.includes(":") && !context.includes("/");
-  if (names && (dueAt === null || Number.isSafeInteger(dueAt))) return;
+  return names && (dueAt === null || Number.isSafeInteger(dueAt));
+}
+
+function checkWake(wake: WakeInput): void {
+  if (isWake(wake)) return;
   throw new HoldfastError(
     "invalid",
     "a wake names a mechanism (without `:`), a context (without `/`), an agent or null, and a time in whole milliseconds or null",

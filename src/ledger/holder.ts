@@ -2,6 +2,7 @@
 import { execFileSync, type StdioOptions } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { isRecord } from "./guards.ts";
 import { systemProgram } from "./programs.ts";
 import type { Holder } from "./store.ts";
 
@@ -27,6 +28,15 @@ export function thisHolder(interactive: boolean): Holder {
 
 /** The machine whose files a path means: containers of one machine have pids of their own, and may share its files. */
 export const thisMachine = (): string => thisHolder(false).machine.replace(/#.*$/s, "");
+
+/** What somebody recorded as the holder of a lease. Contract: undefined when it is none; a pid is a whole number above 0. */
+export function holderIn(value: unknown): Holder | undefined {
+  if (!isRecord(value)) return undefined;
+  const { machine, boot, pid, startedAt, interactive } = value;
+  if (typeof machine !== "string" || typeof boot !== "string" || typeof startedAt !== "string") return undefined;
+  if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0) return undefined;
+  return { machine, boot, pid, startedAt, interactive: interactive === true };
+}
 
 export function sameProcess(a: Holder, b: Holder): boolean {
   return a.machine === b.machine && a.boot === b.boot && a.pid === b.pid && a.startedAt === b.startedAt;

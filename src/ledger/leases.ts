@@ -1,4 +1,4 @@
-// Leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first. Stores only keep the rows.
+// Leases: who may advance an agent. A holder that is gone is replaced, one that hangs is killed first where only this machine writes the rows.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "./crash-point.ts";
@@ -50,13 +50,17 @@ export interface LeaseSettings {
 
 export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases {
   const { leaseMs } = opts;
-  const standing = createJudge(leaseMs, opts.deadline ? "network" : "machine");
+  // A row on a network may name any process of this machine: none is killed for it. A holder that hangs there was stopped by its own clock,
+  // and is fenced off.
+  const reach = opts.deadline ? "network" : "machine";
+  const standing = createJudge(leaseMs, reach);
   /** By token. */
   const deadlines = new Map<string, LeaseDeadline>();
 
   function heldBy(row: LeaseRow | undefined): HeldBy | undefined {
     const now = standing(row);
-    return now.free || (now.apart && now.held.expiresInMs <= 0) ? undefined : now.held;
+    const isLeft = !now.free && now.held.expiresInMs <= 0 && (now.apart || reach === "network");
+    return now.free || isLeft ? undefined : now.held;
   }
 
   /** Takes the lease if its row is still as it was judged; undefined: look again. */
@@ -92,7 +96,7 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
         }
         const { held, apart } = now;
         if (held.expiresInMs <= 0 && (!held.holder.interactive || takeOverInteractive)) {
-          if (!apart && !(await end(held.holder))) return { held };
+          if (reach === "machine" && !apart && !(await end(held.holder))) return { held };
           const lease = await take(name, row, { takenFrom: held.holder, tookOver: true });
           if (lease) return lease;
           continue;

@@ -5,7 +5,19 @@ const SERVER = /^rediss?(?:\+sentinel)?:/;
 
 export const isServer = (address: string): boolean => SERVER.test(address);
 
-export const hasPassword = (address: string): boolean => /^[^/]*\/\/[^@/]*:[^@/]+@/.test(address);
+/** Before the host, or of the Sentinels, in its settings. */
+export function hasPassword(address: string): boolean {
+  const [place = "", ...settings] = address.split("?");
+  return /^[^/]*\/\/[^@]*:[^@]+@/.test(place) || /password/i.test(decoded(settings.join("?")));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 /** The name that an address gives the project: machines that give the same one share its ledgers. */
 export const projectIn = (address: string): string | undefined =>

@@ -9,6 +9,8 @@ export interface StoreOptions {
   leaseMs?: number;
   /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
   readOnly?: boolean;
+  /** Told of a row that cannot be read and is passed over, once of each. */
+  onProblem?: (text: string) => void;
   /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
   beforeClose?: (store: Store) => Promise<void>;
 }

@@ -140,7 +140,7 @@ export interface HeldBy {
 export interface Leases {
   /**
    * Contract: resolves to a lease, or to who holds it. A holder that is gone is replaced at once; one that lives past its
-   * expiry is killed first; `wait` waits for a stopped or remote holder's expiry instead of answering `held`.
+   * expiry is killed first, where other machines reach the store only fenced off; `wait` waits for a stopped or remote holder's expiry instead of answering `held`.
    */
   acquire(
     name: string,

@@ -1,4 +1,5 @@
 // The question who works in a tree: agents of any context, as far as the store tells.
+import { contextEntries } from "../contexts/context-id.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";
@@ -14,7 +15,7 @@ export async function agentsIn(
   tree: string,
 ): Promise<string[]> {
   const found: string[] = [];
-  for await (const { ledger } of store.list({ prefix: "ctx_" })) {
+  for await (const { ledger } of contextEntries(store)) {
     if (!(await everMoved(store, ledger, tree))) continue;
     const { agents } = contextState(await open(ledger));
     for (const { name, root, turn, queue } of Object.values(agents)) {

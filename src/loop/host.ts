@@ -1,4 +1,5 @@
 // The process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
+import { isContextId } from "../contexts/context-id.ts";
 import { contextEvents } from "../contexts/events.ts";
 import { CONFIG, newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
@@ -156,6 +157,7 @@ export function createHost(opts: HostOptions): Host {
     },
     async take(context, takeOpts = {}) {
       const name = takeOpts.agent ?? LEAD;
+      if (!isContextId(context)) throw new HoldfastError("not_found", `${context} is not the id of a context`);
       const lease = await store.leases.acquire(leaseOf(context, name), takeOpts);
       if ("held" in lease) throw held(context, lease.held);
       const { ledger, leave } = await openHeld(store, openShared(context), { context, name, lease });
@@ -203,6 +205,11 @@ async function beginContext(
   { id, root, title, facts = [], said = () => [], aside }: NewContextOptions,
 ): Promise<string> {
   const context = id ?? newId("ctx");
+  if (!isContextId(context))
+    throw new HoldfastError(
+      "invalid",
+      `${JSON.stringify(context)} cannot be the id of a context: give ctx_ and 1 to 100 letters, digits, _ or -`,
+    );
   const first = [...said(context), ...facts.map((fact) => ({ ...fact, actor: LEAD }))];
   const made = newContext({
     id: context,

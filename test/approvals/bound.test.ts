@@ -16,9 +16,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { openProject } from "../../src/contexts/index.ts";
 import { openStore } from "../../src/ledger/open-store.ts";
 import { approvalsSlice, isSameQuestion } from "../../src/mechanisms/approvals/events.ts";
-import { keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
+import { askingPerson, createApprovals, keptRules, whoAnswers } from "../../src/mechanisms/approvals/index.ts";
 import { runCli, startCli } from "../cli/cli.ts";
-import { scratch } from "../turn.ts";
+import { scratch, testTurn } from "../turn.ts";
 
 interface Listed {
   requestId: string;
@@ -257,4 +257,41 @@ test("a yes holds for what was shown beside the call, and not for what a server 
     false,
     false,
   ]);
+});
+
+test("what is to be remembered holds for whoever said so, where they said it; elsewhere it is asked again, with why", async () => {
+  const root = realpathSync(scratch(onTestFinished));
+  const asked = { decision: "ask" as const, code: "tool" as const, reason: "it acts outside", firm: false };
+  /** The same call a second time; the first was answered by somebody. */
+  const second = async (change: (by: object) => object | undefined) => {
+    const turn = testTurn([createApprovals()], { root });
+    const call = (id: string) =>
+      ({ turn, tool: { name: "bash" }, input: { command: "./check.sh" }, call: { id } }) as never;
+    const seen: string[] = [];
+    const answering = (remember: boolean) =>
+      askingPerson({
+        async onAsk({ reason }) {
+          seen.push(reason);
+          return { decision: "allow", remember, from: "test" };
+        },
+      });
+    const { append } = turn;
+    turn.append = async (events) =>
+      append(
+        events.map((one) => ({
+          ...one,
+          data: { ...(one.data as object), ...(isRemembered(one) && { by: change(one.data.by) }) },
+        })),
+      );
+    await answering(true)(call("c1"), asked);
+    expect(await answering(false)(call("c2"), asked)).toEqual({ decision: "allow" });
+    return seen.slice(1);
+  };
+  const isRemembered = (event: object): event is { data: { by: object } } =>
+    "data" in event && (event.data as { remember?: boolean }).remember === true;
+  expect(await second((by) => by)).toEqual([]);
+  const others = [{ machine: "another" }, { user: "another" }];
+  for (const other of others)
+    expect(await second((by) => ({ ...by, ...other }))).toEqual([expect.stringContaining("on another machine")]);
+  expect(await second(() => undefined)).toEqual([expect.stringContaining("that does not count here")]);
 });

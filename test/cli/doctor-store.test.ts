@@ -114,6 +114,17 @@ describe.runIf(hasRedis())("holdfast doctor, for a state on a server", () => {
     expect(stdout).not.toContain("t3st-secret");
   });
 
+  it("warns of a server elsewhere that is asked without a password or without TLS", async () => {
+    const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+    const far = server.url("p").replace("127.0.0.1", "0.0.0.0"); // this machine, by a name that is not its own alone
+    const exposed = ["it is asked without a password", "what is said to it is not encrypted"];
+    expect(await stateOf(far)).toMatchObject({
+      code: 0,
+      found: { ok: false, warning: true, do: expect.stringContaining("rediss://"), store: { mayLose: false, exposed } },
+    });
+    expect((await doctor(far)).stdout).toMatch(/^! state .*without a password; what is said to it is not encrypted$/m);
+  });
+
   it("changes nothing on the server", async () => {
     const server = await serve();
     await doctor(server.url("p"));

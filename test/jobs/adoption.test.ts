@@ -265,3 +265,16 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
+
+test("an intent that names no job of the house leads to no folder: it is unknown, and nothing is written", async () => {
+  const { dir, turn, root } = setUp();
+  const victim = join(dir, "..", "victim");
+  mkdirSync(victim);
+  const input = { command: "echo run >> times" };
+  const plan = (await turn.intend("bash", input)) as JobPlan;
+  for (const jobId of ["../victim", "job_x/../../victim", "", 7, undefined]) {
+    const output = await turn.resume("bash", input, { ...plan, jobId });
+    expect(output.content).toContain("cannot be seen from here");
+  }
+  expect([readdirSync(victim), existsSync(join(root, "times"))]).toEqual([[], false]);
+});

@@ -1,6 +1,9 @@
 // Leases of a store that other machines reach: a holder of another boot is believed to live until it was seen still for a whole lease.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { thisHolder } from "../../src/ledger/holder.ts";
 import { createLeases, type LeaseRow } from "../../src/ledger/leases.ts";
 import { createLeaseDeadline } from "../../src/ledger/networked/lease-deadline.ts";
@@ -66,4 +69,17 @@ it("says of a lease that was taken here how long it may be relied on, until it i
   expect(leases.leftMs({ ...lease, token: "another" })).toEqual(undefined);
   await lease.release();
   expect(leases.leftMs(lease)).toEqual(undefined);
+});
+
+it("kills no process that a row names, however it is past its time: it is fenced off, and left to its own clock", async () => {
+  const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e9)"], { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child, "spawn");
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "latin1").split(") ").at(-1)!.split(" ");
+  const holder = { ...thisHolder(false), pid: child.pid!, startedAt: fields[19]! };
+  const { leases } = leasesOver(elsewhere({ holder, expiresAt: 1 }), "network", 60);
+  expect(await leases.inspect("agent:x")).toEqual(undefined);
+  const taken = await leases.acquire("agent:x");
+  expect("renew" in taken && [taken.term, taken.takenFrom?.pid, taken.tookOver]).toEqual([5, child.pid, true]);
+  expect([child.exitCode, child.signalCode, child.kill(0)]).toEqual([null, null, true]);
 });

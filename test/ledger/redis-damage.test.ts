@@ -66,4 +66,45 @@ describe.runIf(hasRedis())("a Redis store whose data was changed", () => {
       new Map(),
     ]);
   });
+
+  it("passes over rows that cannot be read, says so once, and verification names them", async () => {
+    const said: string[] = [];
+    const other = await openRedisStore(server.url(`p${project}`), {
+      leaseMs: 60,
+      onProblem: (text) => said.push(text),
+    });
+    onTestFinished(() => other.close());
+    const wake = { context: "ctx_a", agent: null, by: "team", dueAt: 5 };
+    await other.append([], { wake: [wake] });
+    for (const member of ["nonsense", "{}", '["ctx_x/../..",null,"team"]', '["ctx_a",7,"team"]'])
+      server.cli("ZADD", key("wakes"), "1", member);
+    server.cli("ZADD", key("wakes"), "-inf", '["ctx_b",null,"team"]');
+    const lease = await store.leases.acquire("agent:l/lead");
+    if ("held" in lease) throw new Error("held");
+    server.cli("HSET", key("lease:agent:l/lead"), "holder", "{");
+    server.cli("HSET", key("lease:agent:l/other"), "term", "x", "holder", '{"pid":-1}');
+    server.cli("ZADD", key("leases"), "0", "agent:l/other");
+    server.cli("HSET", key("summary:l"), ".title", "{");
+
+    expect([await other.due(10), await other.due(10)]).toEqual([[wake], [wake]]);
+    const ledgers = [];
+    for await (const { ledger } of other.list()) ledgers.push(ledger);
+    expect(ledgers).toEqual(["l"]);
+    expect(await found()).toEqual(
+      [
+        ...['["ctx_b",null,"team"]', '["ctx_a",7,"team"]', '["ctx_x/../..",null,"team"]', "nonsense", "{}"].map(
+          (row) => `a row that says who is due cannot be read: ${JSON.stringify(row)}`,
+        ),
+        'the lease "agent:l/lead" cannot be read',
+        'the lease "agent:l/other" cannot be read',
+      ].map((what) => [undefined, undefined, what]),
+    );
+    // Whoever it was keeps it for as long as it lasts, seen by our clock; then it is free.
+    for (const name of ["agent:l/lead", "agent:l/other"])
+      expect((await other.leases.inspect(name))?.holder.machine).toEqual("unknown");
+    const signal = AbortSignal.timeout(20_000);
+    const taken = await other.leases.acquire("agent:l/other", { wait: signal });
+    expect("held" in taken).toEqual(false);
+    expect(said).toHaveLength(3);
+  });
 });

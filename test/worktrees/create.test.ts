@@ -304,3 +304,19 @@ test("hooks are told of it", async () => {
     ["WorktreeRemove", payload],
   ]);
 });
+
+test("what a ledger says of where a worktree is made does not count, only its name", async () => {
+  const { root, at, turn } = await setUp();
+  git(root, "branch", "other");
+  const plan = await turn.intend("create_worktree", { name: "api" });
+  const elsewhere = join(root, "..", "elsewhere");
+  const forged = { ...(plan as object), path: elsewhere, branch: "other" };
+  await turn.resume("create_worktree", { name: "api" }, forged);
+  expect([existsSync(elsewhere), existsSync(at("api"))]).toEqual([false, true]);
+  await expect(turn.resume("create_worktree", { name: "api" }, { ...forged, name: "../elsewhere" })).rejects.toThrow(
+    "cannot be the name of a worktree",
+  );
+  await expect(turn.resume("remove_worktree", { name: "api" }, { ...forged, name: "../x" })).rejects.toThrow(
+    "cannot be the name of a worktree",
+  );
+});

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import type { Project } from "../../contexts/project.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { openStore, type StorePlace } from "../../ledger/open-store.ts";
+import { addressed } from "../../ledger/server-address.ts";
 import type { Store, StoreDurability } from "../../ledger/store.ts";
 import type { PlaceFlags } from "../flags.ts";
 import { projectOf } from "../open.ts";
@@ -17,6 +18,8 @@ export interface DiagnosedStore {
   durability: StoreDurability;
   /** Whether a setting of the server lets it lose what it has acknowledged. */
   mayLose: boolean;
+  /** Why others on the network may read or write it; left out where nothing is wrong. */
+  exposed?: string[];
   /** The median of a few questions. */
   latencyMs: number;
 }
@@ -34,6 +37,9 @@ export async function state(flags: PlaceFlags): Promise<Diagnosis> {
 }
 
 const FIND_IT = "start the server, or correct its address (--state or $HOLDFAST_STATE)";
+const KEEP_IT = "change that setting; as it is `holdfast worker` takes this store only with --accept-loss";
+const CLOSE_IT =
+  "whoever can write to it works as its users do: give the server a password (an ACL user) and TLS (rediss://)";
 const MAKE_ROOM = "set XDG_STATE_HOME or --state to a folder that can be written";
 
 async function inFile(ledgers: { file: string }): Promise<Diagnosis> {
@@ -42,18 +48,21 @@ async function inFile(ledgers: { file: string }): Promise<Diagnosis> {
   return notForWriting(store) ?? { what: "state", ok: true, says: `${ledgers.file} (every append is synced to disk)` };
 }
 
-async function onServer(ledgers: StorePlace): Promise<Diagnosis> {
+async function onServer(ledgers: Extract<StorePlace, { server: string }>): Promise<Diagnosis> {
   const store = await openStore(ledgers, { readOnly: true });
   try {
     const { url, server = "a server", durability } = store;
     const mayLose = durability.class !== "power-safe" && durability.class !== "replica-confirmed";
     const latencyMs = await latencyOf(store);
-    const says = `${url}: ${server}, answers in ${latencyMs} ms; ${durability.says}`;
-    const found = { what: "state", says, store: { url, server, durability, mayLose, latencyMs } };
+    const { exposureOf, parseRedisUrl } = await import("../../ledger/redis/address.ts");
+    const exposed = exposureOf(parseRedisUrl(addressed(ledgers.server, ledgers.project)));
+    const says = [`${url}: ${server}, answers in ${latencyMs} ms`, durability.says, ...exposed].join("; ");
+    const seen = { url, server, durability, mayLose, latencyMs, ...(exposed.length > 0 && { exposed }) };
+    const found = { what: "state", says, store: seen };
     const problem = notForWriting(store);
-    if (problem || !mayLose) return problem ?? { ...found, ok: true };
-    const todo = "change that setting; as it is `holdfast worker` takes this store only with --accept-loss";
-    return { ...found, ok: false, warning: true, do: todo };
+    if (problem) return problem;
+    const todo = [...(mayLose ? [KEEP_IT] : []), ...(exposed.length > 0 ? [CLOSE_IT] : [])];
+    return todo.length === 0 ? { ...found, ok: true } : { ...found, ok: false, warning: true, do: todo.join("; ") };
   } finally {
     await store.close();
   }

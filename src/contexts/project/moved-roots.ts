@@ -4,6 +4,7 @@ import path from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventInput, LedgerSummary, Store } from "../../ledger/store.ts";
+import { contextEntries } from "../context-id.ts";
 import { holderOf, type Summary, summaryOf } from "../listing.ts";
 import type { Project } from "../project.ts";
 import { dropPaths } from "./places.ts";
@@ -18,7 +19,7 @@ export async function settleMovedRoots(store: Store, project: Project): Promise<
   repairWorktrees(path.join(stateDir, "worktrees"), formerly, top);
   const left = new Set<string>();
   const there: (LedgerSummary & { from: string })[] = [];
-  for await (const entry of store.list({ prefix: "ctx_" })) {
+  for await (const entry of contextEntries(store)) {
     const from = formerly.find((one) => isInside(summaryOf(entry).root ?? "", one));
     if (from !== undefined) there.push({ ...entry, from });
   }

@@ -56,6 +56,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   const replicas = settings.get("replicas");
   if (replicas !== null && !/^\d{1,2}$/.test(replicas)) throw wrong("replicas=N is a number");
   const ca = settings.get("ca");
+  if (ca !== null && scheme !== "rediss") throw wrong("ca=FILE is for TLS, and redis:// has none: write rediss://");
   const sentinelPassword = settings.get("sentinel-password");
   return {
     endpoints,
@@ -69,6 +70,17 @@ export function parseRedisUrl(url: string): RedisAddress {
     ...(replicas !== null && { replicas: Number(replicas) }),
   };
 }
+
+/** What somebody between here and the server could make use of. Contract: nothing of a server of this machine's own. */
+export function exposureOf({ endpoints, password, tls }: RedisAddress): string[] {
+  if (endpoints.every(({ host }) => LOOPBACK.test(host))) return [];
+  return [
+    ...(password === undefined ? ["it is asked without a password"] : []),
+    ...(tls === undefined ? ["what is said to it is not encrypted"] : []),
+  ];
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
 function endpointOf(text: string, port: number): Endpoint {
   const match = /^(\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i.exec(text);

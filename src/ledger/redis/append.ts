@@ -164,10 +164,19 @@ export function summaryFrom(fields: readonly string[]): unknown {
   const pairs: [string, unknown][] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [name = "", text = "null"] = fields.slice(i, i + 2);
-    if (name === "whole") return JSON.parse(text);
-    if (name.startsWith(".")) pairs.push([name.slice(1), JSON.parse(text)]);
+    if (name === "whole") return summaryValue(text);
+    if (name.startsWith(".")) pairs.push([name.slice(1), summaryValue(text)]);
   }
   return fields.length === 0 ? null : Object.fromEntries(pairs);
+}
+
+/** It is only shown: one that cannot be read keeps nobody from the others. */
+function summaryValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** As `wakesDue` reads it. */

@@ -49,9 +49,20 @@ export function streamEntry(raw: unknown): Entry | undefined {
   return { seq, id, at: Number(at), type, v: Number(v), actor, touches, data, sum };
 }
 
-export function eventOf({ seq, id, at, type, v, actor, touches, data, sum }: Entry): StoredEvent {
-  const entities: string[] = touches === "" ? [] : JSON.parse(touches);
-  return { seq, id, at, type, v, actor, touches: entities, data: JSON.parse(data), sum };
+/** Contract: throws `damaged` where what is stored was never an event. */
+export function eventOf(ledger: string, { data, touches, ...entry }: Entry): StoredEvent {
+  try {
+    return { ...entry, touches: touchesOf(touches), data: JSON.parse(data) };
+  } catch {
+    throw damagedHere({ ledger, seq: entry.seq, what: "the event cannot be read" });
+  }
+}
+
+/** Contract: throws where it is no list of texts. */
+export function touchesOf(text: string): string[] {
+  const entities: unknown = text === "" ? [] : JSON.parse(text);
+  if (!Array.isArray(entities)) throw new Error("no list");
+  return entities.map(String);
 }
 
 export function damagedHere(damage: Damage): HoldfastError {

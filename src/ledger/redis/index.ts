@@ -41,7 +41,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
   const address = parseRedisUrl(url);
   const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? LEASE_MS);
   const hangMs = Math.min(HANG_MS, Math.max(leaseMs * HANG_SHARE, 250));
-  const link = createLink(address, { hangMs });
+  const link = createLink(address, { hangMs, onProblem: opts.onProblem });
   try {
     const leftMs = patienceOf(OPEN_MS);
     const { durability, replicas, name } = await inspectServer(link, leftMs);

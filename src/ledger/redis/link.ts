@@ -13,6 +13,9 @@ const GONE_MS = 2_000;
 /** The longest that replicas are waited for before what was asked is asked again. */
 const REPLICAS_MS = 1_000;
 
+/** So many different things that cannot be read are told of. */
+const MOST_TOLD = 20;
+
 interface AskOptions {
   /** How long it may take in all. */
   leftMs?: (() => number) | undefined;
@@ -31,16 +34,25 @@ export interface RedisLink {
   step(name: StepName, args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
   /** One plain command. */
   command(args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
+  /** Says once that something is there which cannot be read. */
+  passedOver(what: string): void;
   /** A connection of its own, to the same server. */
   another(withinMs: number): Promise<RedisConnection>;
   close(): void;
 }
 
-export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }): RedisLink {
+interface LinkOptions {
+  /** A connection on which an answer takes longer is given up. */
+  hangMs: number;
+  onProblem?: ((text: string) => void) | undefined;
+}
+
+export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOptions): RedisLink {
   const steps = createSteps();
   const prefix = `hf:{${address.project}}:`;
   const { shown: url, password, username, database } = address;
   const findMaster = createMasterFinder(address);
+  const told = new Set<string>();
   let connecting: Promise<RedisConnection> | undefined;
   let open: RedisConnection | undefined;
   let closed = false;
@@ -131,6 +143,11 @@ export function createLink(address: RedisAddress, { hangMs }: { hangMs: number }
     },
     command: (args, opts = {}) => ask((on) => on.call(args, { hangMs, bytes: opts.bytes ?? false }), opts),
     another,
+    passedOver(what) {
+      if (told.has(what) || told.size >= MOST_TOLD) return;
+      told.add(what);
+      onProblem?.(`${what} in ${url}, and is passed over: \`holdfast contexts verify\` names what is wrong`);
+    },
     close() {
       closed = true;
       open?.close();

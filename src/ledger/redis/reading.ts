@@ -1,4 +1,5 @@
 // Reading: pages of events, each checked against the one before it; ledgers by name; who is due.
+import { isWake } from "../draft.ts";
 import type { LedgerSummary, ListOptions, Seq, Store, StoredEvent, Wake } from "../store.ts";
 import { summaryFrom } from "./append.ts";
 import { chainHolds, damagedHere, type Entry, eventOf, streamEntry } from "./entries.ts";
@@ -79,7 +80,7 @@ export async function* readLedger(
   for await (const entry of readEntries(link, ledger, opts)) {
     if (actor !== undefined && entry.actor !== actor) continue;
     if (types !== undefined && !types.includes(entry.type)) continue;
-    yield eventOf(entry);
+    yield eventOf(ledger, entry);
   }
 }
 
@@ -93,7 +94,7 @@ export async function findEvent(link: RedisLink, ledger: string, id: string): Pr
       seq: Number.parseInt(String(answer[0]), 10),
       what: "an event that is known by its id is missing",
     });
-  return eventOf(entry);
+  return eventOf(ledger, entry);
 }
 
 export async function* listLedgers(
@@ -131,16 +132,31 @@ export async function wakesDue(link: RedisLink, now: number): Promise<Wake[]> {
   const answer = await link.command(["ZRANGEBYSCORE", `${link.prefix}wakes`, "-inf", String(now), "WITHSCORES"]);
   const texts: string[] = Array.isArray(answer) ? answer.map(String) : [];
   const wakes: Wake[] = [];
-  for (let i = 0; i + 1 < texts.length; i += 2)
-    wakes.push({ ...wakeFrom(texts[i] ?? ""), dueAt: Number(texts[i + 1]) });
+  for (let i = 0; i + 1 < texts.length; i += 2) {
+    const wake = wakeFrom(texts[i] ?? "", Number(texts[i + 1]));
+    if (wake) wakes.push(wake);
+    else link.passedOver("a row that says who is due cannot be read");
+  }
   return wakes;
 }
 
-function wakeFrom(member: string): Omit<Wake, "dueAt"> {
-  const [context, agent, by]: unknown[] = JSON.parse(member);
-  if (typeof context !== "string" || typeof by !== "string" || (agent !== null && typeof agent !== "string"))
-    throw damagedHere({ what: "a wake cannot be read" });
-  return { context, agent, by };
+/** Contract: undefined where it is none that an append would have written. */
+function wakeFrom(member: string, dueAt: number): Wake | undefined {
+  try {
+    const [context, agent, by, ...more]: unknown[] = JSON.parse(member);
+    if (typeof context !== "string" || typeof by !== "string" || (agent !== null && typeof agent !== "string"))
+      return undefined;
+    return more.length === 0 && isWake({ context, agent, by, dueAt }) ? { context, agent, by, dueAt } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The rows of who is due that cannot be read, as they stand there. */
+export async function unreadWakes(link: RedisLink): Promise<string[]> {
+  const answer = await link.command(["ZRANGE", `${link.prefix}wakes`, "0", "-1", "WITHSCORES"]);
+  const texts: string[] = Array.isArray(answer) ? answer.map(String) : [];
+  return texts.filter((text, i) => i % 2 === 0 && !wakeFrom(text, Number(texts[i + 1])));
 }
 
 /** Of `HGETALL`. */

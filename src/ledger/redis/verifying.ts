@@ -4,9 +4,10 @@ import { possibleReferences } from "../references.ts";
 import type { Damage, LedgerSummary, Seq, Store, VerifyReport } from "../store.ts";
 import { getStoredBlob } from "./blobs.ts";
 import { allBlobs, namedBy } from "./collecting.ts";
-import { streamEntry } from "./entries.ts";
+import { eventOf, streamEntry } from "./entries.ts";
+import { leaseProblem, storedLeases } from "./lease-rows.ts";
 import type { RedisLink } from "./link.ts";
-import { fieldsOf, listLedgers, readEntries } from "./reading.ts";
+import { fieldsOf, listLedgers, readEntries, unreadWakes } from "./reading.ts";
 import { snapshotFrom } from "./snapshots.ts";
 
 const PROGRESS_EVERY = 1_000;
@@ -40,6 +41,7 @@ export async function verifyOnServer(link: RedisLink, opts: VerifyOptions): Prom
     for (const hash of await namedBy(link, ledger)) counts.set(hash, (counts.get(hash) ?? 0) + 1);
   }
   if (opts.ledger === undefined) {
+    report.damage.push(...(await rowDamage(link)));
     for (const hash of blobs.keys()) {
       if (!(await getStoredBlob(link, hash)) && (await isStillThere(link, hash)))
         report.damage.push({ what: `blob ${hash} is incomplete or changed` });
@@ -50,6 +52,15 @@ export async function verifyOnServer(link: RedisLink, opts: VerifyOptions): Prom
   opts.progress?.(total, total);
   return report;
 }
+
+/** Rows beside the ledgers that cannot be read: they are passed over. */
+async function rowDamage(link: RedisLink): Promise<Damage[]> {
+  const wakes = (await unreadWakes(link)).map((row) => `a row that says who is due cannot be read: ${shown(row)}`);
+  const leases = (await storedLeases(link, "")).flatMap(({ name, fields }) => leaseProblem(name, fields) ?? []);
+  return [...wakes, ...leases].map((what) => ({ what }));
+}
+
+const shown = (row: string): string => JSON.stringify(row.slice(0, 100));
 
 async function derive(
   link: RedisLink,
@@ -63,8 +74,7 @@ async function derive(
       seen();
       ids.add(entry.id);
       derived.head = entry.seq;
-      const entities: string[] = entry.touches === "" ? [] : JSON.parse(entry.touches);
-      for (const entity of entities) derived.versions.set(entity, entry.seq);
+      for (const entity of eventOf(ledger, entry).touches) derived.versions.set(entity, entry.seq);
       for (const hash of possibleReferences(entry.data)) derived.named.add(hash);
     }
   } catch (error) {

@@ -1,8 +1,10 @@
 // The row of a lease: who holds it, under which term and token, until when.
 import { digest, sameBytes } from "../checksum.ts";
 import { HoldfastError } from "../error.ts";
+import { isRecord } from "../guards.ts";
+import { holderIn } from "../holder.ts";
 import type { LeaseRow, LeaseRows } from "../leases.ts";
-import type { Fence, Holder } from "../store.ts";
+import type { Fence } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { damaged } from "./rows.ts";
 import { tally } from "./tally.ts";
@@ -65,12 +67,15 @@ function storedOf(db: Connection, prefix: string): Stored[] {
 function toLeaseRow(row: Stored): LeaseRow {
   const { name } = row;
   if (!intact(row)) throw damaged({ what: `the lease ${name} fails its checksum` });
-  const { token = NO_TOKEN, ...holder } = JSON.parse(row.holder ?? "{}") as Holder & { token?: string };
+  const stored: unknown = JSON.parse(row.holder ?? "{}");
+  const token = isRecord(stored) && typeof stored.token === "string" ? stored.token : NO_TOKEN;
+  const holder = row.holder === null ? null : holderIn(stored);
+  if (holder === undefined) throw damaged({ what: `the lease ${name} names no process` });
   return {
     name,
     term: row.epoch,
     token,
-    holder: row.holder === null ? null : holder,
+    holder,
     expiresAt: row.expires_at,
     renewals: row.renewals,
   };

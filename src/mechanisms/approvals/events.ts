@@ -38,8 +38,9 @@ export const approvalEvents = {
         requestId: z.string(),
         decision: z.enum(["allow", "deny"]),
         reason: z.string().optional(),
-        /** The same call again, in this context and directory, is not asked again. */
+        /** The same call again, in this context and directory, is not asked again: where `by` answers. Without it (older versions) it is. */
         remember: z.boolean().optional(),
+        by: z.object({ user: z.string(), machine: z.string() }).optional(),
         /** One of the rules that were shown: it holds for all agents of this context, for whoever gave it, where it was given. */
         keeps: z.object({ rule: z.string(), user: z.string(), machine: z.string() }).optional(),
         /** Where the answer came from, for people. */
@@ -68,11 +69,20 @@ export interface ApprovalRequest {
   movedTo?: string;
 }
 
-/** A rule that somebody kept, and who: a copy of the store on another machine, or in other hands, does not widen what is allowed there. */
-export interface KeptRule {
-  rule: string;
+/** Who answered, and where. */
+export interface Answerer {
   user: string;
   machine: string;
+}
+
+/** A rule that somebody kept, and who: a copy of the store on another machine, or in other hands, does not widen what is allowed there. */
+export interface KeptRule extends Answerer {
+  rule: string;
+}
+
+/** A request that was allowed for good, and by whom: it holds where they are, as a rule does. */
+export interface RememberedRequest extends ApprovalRequest {
+  by?: Answerer;
 }
 
 /** What a person was shown: a yes holds for this, and for nothing else. */
@@ -99,6 +109,8 @@ export interface ApprovalAnswer {
   decision: "allow" | "deny";
   reason?: string;
   remember?: boolean;
+  /** Whoever wants it remembered. */
+  by?: Answerer;
   keeps?: KeptRule;
   from: string;
 }
@@ -106,7 +118,7 @@ export interface ApprovalAnswer {
 export interface ApprovalsState {
   requests: Record<string, ApprovalRequest & { answer?: ApprovalAnswer }>;
   /** Requests that were allowed for good. */
-  remembered: ApprovalRequest[];
+  remembered: RememberedRequest[];
   /** Rules that a person kept for this context. */
   rules: KeptRule[];
 }
@@ -116,7 +128,7 @@ type Known = typeof approvalEvents &
   Pick<typeof contextEvents, "context.moved">;
 
 export const approvalsSlice: MechanismSlice<ApprovalsState> = {
-  version: 3,
+  version: 4,
   types: ["approval.asked", "approval.answered", "tool.finished", "context.moved"],
   timelines: {
     // The calls that were asked about are gone; what a person allowed for this context stays allowed in it, and in no copy.
@@ -137,7 +149,7 @@ export const approvalsSlice: MechanismSlice<ApprovalsState> = {
       request.answer = answer;
       if (answer.decision === "allow" && answer.remember && !request.firm) {
         const { answer: _, ...asked } = request;
-        state.remembered.push(asked);
+        state.remembered.push({ ...asked, ...(answer.by && { by: answer.by }) });
       }
       if (answer.decision === "allow" && answer.keeps && request.rules?.includes(answer.keeps.rule))
         state.rules.push(answer.keeps);

@@ -21,13 +21,13 @@ import { fittingLines } from "../../text/fitting.ts";
 import { visible } from "../../text/visible.ts";
 import { fireHook } from "../hooks/port.ts";
 import {
+  type Answerer,
   type ApprovalAnswer,
   type ApprovalRequest,
   type ApprovalsState,
   approvalEvents,
   approvalsSlice,
   isSameQuestion,
-  type KeptRule,
   type Question,
 } from "./events.ts";
 
@@ -81,14 +81,19 @@ export const listedRequests = (state: ApprovalsState): ApprovalRequest[] =>
 
 /** What was kept here, by whoever runs this. */
 export function keptRules(turn: Pick<Turn, "slice">): string[] {
-  const { user, machine } = whoAnswers();
   return stateOf(turn)
-    .rules.filter((one) => one.user === user && one.machine === machine)
+    .rules.filter(isOwn)
     .map((one) => one.rule);
 }
 
+/** Whether whoever runs this said it, on this machine. */
+function isOwn(by: Answerer | undefined): boolean {
+  const { user, machine } = whoAnswers();
+  return by?.user === user && by.machine === machine;
+}
+
 /** Whose answer it is, and on which machine. */
-export const whoAnswers = (): Omit<KeptRule, "rule"> => ({
+export const whoAnswers = (): Answerer => ({
   user: String(process.getuid?.() ?? userInfo().username),
   machine: thisHolder(false).machine.replace(/#.*/s, ""),
 });
@@ -108,14 +113,19 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promis
       code,
       ...(about !== undefined && { about }),
     };
-    if (!asked.firm && remembered.some((r) => isSameQuestion(r, question))) return { decision: "allow" };
+    const before = asked.firm ? [] : remembered.filter((r) => isSameQuestion(r, question));
+    if (before.some(({ by }) => isOwn(by))) return { decision: "allow" };
+    const why = before.length > 0 ? `${asked.reason}; ${ELSEWHERE}` : asked.reason;
     // A hook may rewrite the input, a call before it may change the directory: an answer holds for what was shown.
     const known = Object.values(requests).find(
       (r) => r.callId === call.call.id && r.agent === turn.agent && isSameQuestion(r, question),
     );
     if (known?.answer) return toAnswer(known.answer);
-    if (!opts.wait && !opts.onAsk) return undefined;
-    const request = known ?? (await record(call, question, asked));
+    if (!opts.wait && !opts.onAsk) {
+      if (before.length > 0) turn.emit({ type: "status", text: ELSEWHERE });
+      return undefined;
+    }
+    const request = known ?? (await record(call, question, { ...asked, reason: why }));
     crashPoint("approval.asked");
     const text = `waiting for approval; see it with: holdfast approve show ${request.requestId}`;
     turn.emit({ type: "status", text, recorded: true });
@@ -126,6 +136,9 @@ async function ask(call: GateCall, asked: Asked, opts: ApprovalsOptions): Promis
     if (answer.decision === "deny" || (now.cwd === question.cwd && now.root === question.root)) return answer;
   }
 }
+
+const ELSEWHERE =
+  "this very call was allowed for good before, by another user or on another machine (or by an older Holdfast): that does not count here";
 
 const placeOf = ({ cwd, root }: Turn): { cwd: string; root: string } => ({ cwd: realPath(cwd), root: realPath(root) });
 
@@ -168,7 +181,7 @@ async function answered(turn: Turn, { requestId }: ApprovalRequest, opts: Approv
 export const answerEvent = (requestId: string, answer: ApprovalAnswer) => ({
   id: `answer-${requestId}`,
   type: "approval.answered",
-  data: { requestId, ...answer },
+  data: { requestId, ...answer, ...(answer.remember && { by: whoAnswers() }) },
 });
 
 const toAnswer = (answer: ApprovalAnswer): Answer =>

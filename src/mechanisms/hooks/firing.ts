@@ -1,5 +1,4 @@
 // Firing: which hooks an event concerns, all of them at once, every run recorded, the strictest answer first.
-import path from "node:path";
 import { type HookEvent, ruleOf } from "../../claude-code/hook-events.ts";
 import { claudeNames, fromClaude } from "../../claude-code/tool-names.ts";
 import { LEAD } from "../../loop/agent.ts";
@@ -11,7 +10,7 @@ import { isToolEvent } from "./config.ts";
 import { bounded, type Fired, factOf, merge, NOTHING_SAID } from "./fired.ts";
 import type { Handler } from "./handlers.ts";
 import { type HookInput, hookInput, type Payload } from "./payload.ts";
-import type { TranscriptPaths } from "./transcript-places.ts";
+import { longTextsOf, type TranscriptPaths } from "./transcript-places.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 /** Whether a call fits a permission rule such as `Bash(git *)`; both name and input as scripts know them; `root`: the agent's tree. */
@@ -90,7 +89,7 @@ export function createFiring(opts: FiringOptions): Firing {
     turn: Turn,
     { end, startedAt, beside }: { end: HookEnd; startedAt: number; beside: boolean },
   ): Promise<Ran> {
-    const answer = await bounded(answerOf(handler.event, end), path.join(dir, turn.context));
+    const answer = await bounded(answerOf(handler.event, end), longTextsOf(dir, turn.context));
     if (unsure) {
       delete answer.updatedInput;
       if (answer.decision === "allow") delete answer.decision;

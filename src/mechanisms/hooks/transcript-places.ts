@@ -1,6 +1,7 @@
 // Where what is written for hooks stands, and when it goes: with its context; transcripts also when no hook wants them any more.
 import fs from "node:fs";
 import path from "node:path";
+import { fileName } from "../../ledger/file-name.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { Turn } from "../../loop/seams.ts";
 
@@ -30,22 +31,27 @@ export function transcriptFile(stateDir: string, context: string, agent: string)
   return path.join(dir, fileName(context), "subagents", `agent-${fileName(agent)}.jsonl`);
 }
 
-/** Any name is one of a file. */
-export const fileName = (name: string): string =>
-  name.replace(/[^A-Za-z0-9._-]/g, (c) => `%${c.codePointAt(0)?.toString(16)}`);
+/** Where long texts of that context's hooks are kept. */
+export const longTextsOf = (dir: string, context: string): string => path.join(dir, fileName(context));
 
 /** Contract: never throws. */
-export function forgetTranscript(stateDir: string, context: string): void {
-  remove(path.join(transcriptDir(stateDir), `${context}.jsonl`));
-  remove(path.join(transcriptDir(stateDir), context));
-}
+export const forgetTranscript = (stateDir: string, context: string): void =>
+  removeTranscript(stateDir, fileName(context));
 
 /** Everything that hooks of these contexts were given as files. Contract: never throws. */
 export function forgetHookFiles(stateDir: string, contexts: readonly string[]): void {
-  for (const context of contexts) {
-    forgetTranscript(stateDir, context);
-    remove(path.join(longTextDir(stateDir), context));
-  }
+  for (const context of contexts) removeAll(stateDir, fileName(context));
+}
+
+/** `name`: as it stands on disk. */
+function removeAll(stateDir: string, name: string): void {
+  removeTranscript(stateDir, name);
+  remove(path.join(longTextDir(stateDir), name));
+}
+
+function removeTranscript(stateDir: string, name: string): void {
+  remove(path.join(transcriptDir(stateDir), `${name}.jsonl`));
+  remove(path.join(transcriptDir(stateDir), name));
 }
 
 /** Once a day: files of contexts that are not there any more. */
@@ -57,7 +63,7 @@ export async function sweepHookFiles(stateDir: string, isThere: (context: string
   const names = [...namesIn(transcriptDir(stateDir)), ...namesIn(longTextDir(stateDir))];
   const contexts = new Set(names.map((name) => name.replace(/\.(?:jsonl|lock|tmp)$/, "")));
   for (const context of contexts)
-    if (!context.startsWith(".") && !(await isThere(context))) forgetHookFiles(stateDir, [context]);
+    if (!context.startsWith(".") && context !== "" && !(await isThere(context))) removeAll(stateDir, context);
 }
 
 function namesIn(dir: string): string[] {

@@ -5,6 +5,7 @@ import type { contextEvents } from "../../contexts/events.ts";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
 import { withLock } from "../../file-snapshots/lock.ts";
 import { messageOf } from "../../ledger/error.ts";
+import { fileName } from "../../ledger/file-name.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import type { FactRange } from "../../ledger/read-facts.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
@@ -21,7 +22,7 @@ import {
   transcriptLine,
   type Whose,
 } from "./transcript-lines.ts";
-import { fileName, sweepHookFiles, transcriptDir, transcriptFile } from "./transcript-places.ts";
+import { sweepHookFiles, transcriptDir, transcriptFile } from "./transcript-places.ts";
 
 export interface TranscriptOptions {
   /** What is durable of a context, as it is recorded. */

@@ -15,6 +15,7 @@ import {
   type ToolRun,
   type Withheld,
 } from "../../loop/seams.ts";
+import { planIn } from "./job-plan.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./port.ts";
 
 const DEFAULT_WAIT_MS = 120_000;
@@ -51,7 +52,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
       }
     },
     async execute(run) {
-      const plan = planOf(run);
+      const plan = planIn(run.intent);
       try {
         const job = await runner.start(plan, specOf(run));
         return await follow(run, plan, job);
@@ -61,7 +62,7 @@ export function createBashTool(runner: JobRunner): Tool<BashInput> {
       }
     },
     async reconcile(run) {
-      const plan = planOf(run);
+      const plan = planIn(run.intent);
       const adopted = await runner.adopt(plan, specOf(run));
       switch (adopted.kind) {
         case "unstarted":
@@ -81,9 +82,6 @@ const GONE =
   "[interrupted: the directory in which this command's run was kept is gone; whether the command ran is unknown]";
 const ELSEWHERE =
   "[interrupted: another machine ran this, or this one before it was restarted, and it cannot be seen from here: whether the command ran, and how far it came, is unknown. Look before you repeat it]";
-
-/** As `intend` made it, in this process or an earlier one. */
-const planOf = (run: Run): JobPlan => run.intent as JobPlan;
 
 const specOf = (run: Run): JobSpec => ({
   context: run.turn.context,

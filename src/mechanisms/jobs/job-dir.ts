@@ -322,7 +322,8 @@ export async function killJob(dir: string, jobId: string): Promise<boolean> {
   return true;
 }
 
-export const isJobId = (id: string): boolean => JOB_ID.test(id);
+/** Contract: what is none leads nowhere: whoever makes a path of one that stood in a ledger asks first. */
+export const isJobId = (id: unknown): id is string => typeof id === "string" && JOB_ID.test(id);
 
 /** A file without its newline is not finished. */
 function exitOf(attempt: string): string | undefined {

@@ -121,6 +121,7 @@ export function createRunner(opts: RunnerOptions): Runner {
   };
   const removing = new Set<Promise<void>>();
   const remove = (jobId: string): void => {
+    if (!isJobId(jobId)) return; // a ledger may name anything
     const gone = removeDir(join(opts.dir, jobId)).finally(() => removing.delete(gone));
     removing.add(gone);
   };
@@ -157,6 +158,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       return { jobId, dir, boot: meta.boot, machine: thisHolder(false).machine };
     },
     async start(plan, spec) {
+      if (!isJobId(plan.jobId)) throw new HoldfastError("refused", `${plan.jobId} is not the id of a job`);
       const dir = join(opts.dir, plan.jobId);
       const made = planned.get(plan.jobId);
       planned.delete(plan.jobId);
@@ -175,6 +177,7 @@ export function createRunner(opts: RunnerOptions): Runner {
       return jobAt(attempt, meta, { supervised, hidden });
     },
     async adopt(plan, of) {
+      if (!isJobId(plan.jobId)) return { kind: "elsewhere" };
       const dir = join(opts.dir, plan.jobId);
       if (!existsSync(dir)) return { kind: isFromHere(plan) ? "gone" : "elsewhere" };
       const attempt = currentAttempt(dir);

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { isInside } from "../../file-access/paths.ts";
 import { once, SYSTEM_SECRETS } from "../../file-access/secret-names.ts";
+import { fileName } from "../../ledger/file-name.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { cachesIn, freshHome } from "./fresh-home.ts";
 import { changesOf, type GitConfigView, gitConfigView } from "./git-config-view.ts";
@@ -120,7 +121,7 @@ export function createSandbox(bwrap: string, opts: SandboxOptions): Enclose {
   const submodules = createSubmodules();
   const enclose = (kind: string, wanted: Wanted, unsure: ReadonlySet<string>): Known => {
     const { context, root, network, git, granted, outside } = wanted;
-    const kept = join(opts.dir, context);
+    const kept = join(opts.dir, fileName(context));
     for (const name of ["tmp", "home"]) makeDir(join(kept, name));
     const here = writable.filter(isSame);
     const trees = [...new Set([root, ...here])];

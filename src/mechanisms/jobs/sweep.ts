@@ -6,7 +6,7 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import type { ContextState } from "../../loop/transcript.ts";
 import type { JobsState } from "./events.ts";
 import { currentAttempt, type JobMeta, jobNames, jobState, modifiedAt, namesIn, readMeta } from "./job-dir.ts";
-import type { JobPlan } from "./port.ts";
+import { planIn } from "./job-plan.ts";
 
 const DAY_MS = 86_400_000;
 /** How long the output of a job that was reported can still be looked at. */
@@ -22,9 +22,7 @@ export function owedJobs({ state: { slices }, readOnly }: Ledger): ReadonlySet<s
   if (readOnly !== undefined) throw new HoldfastError("damaged", `what is owed cannot be read: ${readOnly}`);
   const { agents } = slices.transcript as ContextState;
   const pending = Object.values(agents).flatMap((agent) => agent.pending);
-  const intended = pending.flatMap(({ started }) =>
-    started?.effect === "job" ? [(started.intent as JobPlan).jobId] : [],
-  );
+  const intended = pending.flatMap(({ started }) => (started?.effect === "job" ? [planIn(started.intent).jobId] : []));
   const unreported = Object.values((slices.jobs ?? {}) as JobsState).flatMap((jobs) => Object.keys(jobs));
   return new Set([...intended, ...unreported]);
 }

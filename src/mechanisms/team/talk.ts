@@ -1,5 +1,6 @@
 // The bus for agents: sending, looking into the inbox, and its delivery, once, into the transcript.
 import * as z from "zod";
+import { isContextId } from "../../contexts/context-id.ts";
 import type { Wake, WakeInput } from "../../ledger/store.ts";
 import { defineTool, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { sending } from "./decide.ts";
@@ -21,7 +22,7 @@ export const teamWake = (context: string, dueAt: number | null): WakeInput => ({
 });
 
 /** Whether a row of `store.due()` says that its context has a team. */
-export const isTeamWake = (wake: Wake): boolean => wake.by === BY;
+export const isTeamWake = (wake: Wake): boolean => wake.by === BY && isContextId(wake.context);
 
 export const inboxOf = (agent: Pick<Turn, "slice" | "agent">): readonly InboxEntry[] =>
   teamState(agent).inboxes[agent.agent] ?? [];

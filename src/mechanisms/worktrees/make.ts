@@ -76,7 +76,20 @@ async function checkFree(
     );
 }
 
-export async function make(place: WorktreePlace, plan: MakePlan): Promise<Made> {
+/** What is planned stands in a ledger meanwhile, which may say anything: place and branch follow from the name alone. */
+export function ownPlan<P extends { name: string; path: string; branch: string }>(place: WorktreePlace, plan: P): P {
+  checkWorktreeName(String(plan.name));
+  return { ...plan, path: join(openDir(place.dir), plan.name), branch: branchOf(plan.name) };
+}
+
+/** A commit by its name, or none: nothing that git would take for an option. */
+function checkCommit({ commit, name }: MakePlan): void {
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})?$/.test(commit)) throw refused(`the worktree ${name} has no commit to begin at`);
+}
+
+export async function make(place: WorktreePlace, given: MakePlan): Promise<Made> {
+  const plan = ownPlan(place, given);
+  checkCommit(plan);
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
     const at = await open(place, held);
     const begun = findRegistered(at.main.common, plan.path);
@@ -88,7 +101,8 @@ export async function make(place: WorktreePlace, plan: MakePlan): Promise<Made> 
   });
 }
 
-export async function resumeMake(place: WorktreePlace, plan: MakePlan): Promise<Made | undefined> {
+export async function resumeMake(place: WorktreePlace, given: MakePlan): Promise<Made | undefined> {
+  const plan = ownPlan(place, given);
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async (held) => {
     const at = await open(place, held);
     const begun = findRegistered(at.main.common, plan.path);

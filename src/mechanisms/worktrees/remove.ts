@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { refused } from "../../file-access/refused.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { messageOf } from "../../ledger/error.ts";
-import { openDir, type WorktreePlace } from "./make.ts";
+import { openDir, ownPlan, type WorktreePlace } from "./make.ts";
 import { branchOf, checkWorktreeName, type Removal, type RemovalPlan, stateLines, type WorktreeState } from "./port.ts";
 import {
   dropLeftovers,
@@ -70,11 +70,8 @@ export async function planRemoval(place: WorktreePlace, name: string, opts: Remo
   return { name, path, branch: branchOf(name), head, lock: registered.lock ? textOfLock(registered.lock) : null };
 }
 
-export async function removeWorktree(
-  place: WorktreePlace,
-  { name, path }: RemovalPlan,
-  opts: Removal,
-): Promise<WorktreeState> {
+export async function removeWorktree(place: WorktreePlace, plan: RemovalPlan, opts: Removal): Promise<WorktreeState> {
+  const { name, path } = ownPlan(place, plan);
   return inTurn({ dir: openDir(place.dir), name }, async ({ descriptor }) => {
     const main = repositoryOf(place.root);
     const git = await openGit(main, place.dir, descriptor);
@@ -97,7 +94,8 @@ export async function removeWorktree(
 const textOfLock = (lock: Lock): string => (lock.ours ? reasonOf(lock.phase, lock.mark, lock.note) : lock.reason);
 
 /** Contract: true when it is gone; false when it is there, whole and locked, and may be judged anew. */
-export async function resumeRemoval(place: WorktreePlace, plan: RemovalPlan): Promise<boolean> {
+export async function resumeRemoval(place: WorktreePlace, given: RemovalPlan): Promise<boolean> {
+  const plan = ownPlan(place, given);
   return inTurn({ dir: openDir(place.dir), name: plan.name }, async ({ descriptor }) => {
     const { path } = plan;
     const main = repositoryOf(place.root);
