@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { isRecord } from "../ledger/guards.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import type { BackupManifest } from "./manifest.ts";
 import type { BackupPlace } from "./place.ts";
 
@@ -14,7 +15,28 @@ const shortHash = (text: string): string => hash("sha256", text, "hex").slice(0,
 
 /** One a place: it also names the lease under which one process at a time backs up to it. */
 export const backupLedger = ({ shown }: Pick<BackupPlace, "shown">): string => `${BACKUP}${shortHash(shown)}`;
+/** What a restore that has ended leaves. */
 export const restoreLedger = (id: string): string => `${RESTORE}${id}`;
+
+/** Of which backup a restore has not ended. */
+export interface UnfinishedRestore {
+  manifest: string;
+  place: string;
+  project: string;
+  partial: boolean;
+  keyFile?: string;
+}
+
+/** Undefined: there is none in this store. */
+export async function unfinishedRestore(store: Pick<Store, "read">): Promise<UnfinishedRestore | undefined> {
+  for await (const { data } of store.read(UNFINISHED_RESTORE, { upTo: 1 })) {
+    if (!isRecord(data)) continue;
+    const { manifest, place, project, partial, keyFile } = data;
+    if (typeof manifest === "string" && typeof place === "string" && typeof project === "string")
+      return { manifest, place, project, partial: partial === true, ...(typeof keyFile === "string" && { keyFile }) };
+  }
+  return undefined;
+}
 
 /** How far a context is backed up. */
 export interface BackedUpTo {

@@ -9,6 +9,8 @@ export interface StoreOptions {
   leaseMs?: number;
   /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
   readOnly?: boolean;
+  /** Goes on with a restore that has not ended: anybody else may only read until it has. */
+  restoring?: boolean;
   /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
   beforeClose?: (store: Store) => Promise<void>;
 }

@@ -102,13 +102,14 @@ test("backup run follows what is recorded, and ends with Ctrl-C", async () => {
   const running = startCli(["backup", "run", at, "--every", "1s", "--json"], opts);
   let printed = "";
   running.child.stdout!.on("data", (text) => (printed += text));
-  while (printed === "") {
-    await said(opts, ["tasks", "add", "one more"]);
-    await sleep(50);
-  }
+  const backups = () => printed.split("\n").slice(0, -1);
+  const isThere = () => running.child.exitCode === null;
+  while (backups().length === 0 && isThere()) await sleep(20);
+  await said(opts, ["tasks", "add", "one more"]);
+  while (backups().length < 2 && isThere()) await sleep(20);
   running.child.kill("SIGINT");
   const { code } = await running.exited;
-  expect([code, JSON.parse(printed.split("\n")[0]!).place]).toEqual([0, at]);
+  expect([code, ...backups().map((line) => JSON.parse(line).place)]).toEqual([0, at, at]);
   expect(await said(opts, ["backup", "drill", at])).toMatch(/can be restored/);
 }, 60_000);
 

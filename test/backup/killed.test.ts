@@ -130,7 +130,7 @@ describe("a restore and a copy that are killed", () => {
       const args = what === "restore" ? ["restore", target, where] : ["copy", file, target];
       for (const at of ["copy.batch:1", "copy.batch:2", "copy.batch:3", "copy.batch:2"])
         expect(await child(args, { at })).toMatchObject({ killed: true });
-      const to = await openSqliteStore(target);
+      const to = await openSqliteStore(target, { restoring: what === "restore" });
       onTestFinished(() => to.close());
       if (what === "restore") await restoreBackup({ vault, to, path: "/" });
       else expect((await copyAllLedgers({ from: store, to })).already).toBeGreaterThan(0);

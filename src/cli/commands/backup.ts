@@ -89,42 +89,54 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
   });
 
 export const restore = (flags: Flags & At & { partial: boolean }, given: string | undefined): Promise<number> =>
-  withState(flags, async (state) => {
-    const { store, project } = state;
-    const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
-      import("../../backup/restore.ts"),
-      import("../restored-schedules.ts"),
-    ]);
-    const vault = await openVaultFor(flags, project, { given });
-    const bar = createProgressBar("restore");
-    const { at, partial } = flags;
-    const of = { vault, to: store, path: project.top, filesDir: filesDirOf(state), partial, progress: bar.update };
-    const done = await interruptible((signal) =>
-      restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
-    ).finally(bar.end);
-    if (!done) return INTERRUPTED;
-    const { heads, ...report } = done;
-    const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
-    if (flags.json) print({ ...report, heads, schedules });
-    else {
-      const { contexts, events, blobs, packs } = report;
-      say(
-        `Restored backup ${report.manifest} (${age(report.at)} old): ${counted(contexts, "context")}, ${counted(events, "event")}, ${counted(blobs, "value")}, ${counted(packs, "pack")} of checkpoint files`,
-      );
-      say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
-      if (schedules.length > 0)
-        say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
-      for (const { command } of schedules) say(`  ${command}`);
-    }
-    for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
-    for (const { id, why } of report.passedOver)
-      process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
-    for (const { ledger, from, to } of report.beyond)
-      process.stderr.write(
-        `holdfast: ${printable(ledger)}: events ${from} to ${to} lie there without a manifest: of a backup that did not end, or a newer one that was removed\n`,
-      );
-    return report.losses.length > 0 || report.passedOver.length > 0 ? 1 : 0;
-  });
+  withState(
+    flags,
+    async (state) => {
+      const { store, project } = state;
+      const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
+        import("../../backup/restore.ts"),
+        import("../restored-schedules.ts"),
+      ]);
+      const vault = await openVaultFor(flags, project, { given });
+      const bar = createProgressBar("restore");
+      const { at, partial } = flags;
+      const keyFile = flags.keyFile === undefined ? {} : { keyFile: resolve(flags.keyFile) };
+      const to = { to: store, path: project.top, filesDir: filesDirOf(state) };
+      const of = { vault, ...to, partial, progress: bar.update, ...keyFile };
+      const done = await interruptible((signal) =>
+        restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
+      ).finally(bar.end);
+      if (!done) return INTERRUPTED;
+      const { heads, ...report } = done;
+      const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
+      if (flags.json) print({ ...report, heads, schedules });
+      else {
+        const { contexts, events, blobs, packs } = report;
+        say(
+          `Restored backup ${report.manifest} (${age(report.at)} old): ${counted(contexts, "context")}, ${counted(events, "event")}, ${counted(blobs, "value")}, ${counted(packs, "pack")} of checkpoint files`,
+        );
+        if (report.goneOn) say(`It was begun before, and went on${newerText(report.goneOn)}`);
+        say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
+        if (schedules.length > 0)
+          say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
+        for (const { command } of schedules) say(`  ${command}`);
+      }
+      for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
+      for (const { id, why } of report.passedOver)
+        process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
+      for (const { ledger, from, to } of report.beyond)
+        process.stderr.write(
+          `holdfast: ${printable(ledger)}: events ${from} to ${to} lie there without a manifest: of a backup that did not end, or a newer one that was removed\n`,
+        );
+      return report.losses.length > 0 || report.passedOver.length > 0 ? 1 : 0;
+    },
+    { restoring: true },
+  );
+
+const newerText = ({ newer }: { newer?: string }): string =>
+  newer === undefined
+    ? ""
+    : `: a newer backup, ${newer}, is there: restore it into another folder, or with --state DIR`;
 
 export const drill = (flags: Flags & At, given: string | undefined): Promise<number> =>
   withState(flags, async ({ store, project }) => {
@@ -229,7 +241,10 @@ async function askedToEnd(): Promise<void> {
   const asked = Promise.withResolvers<void>();
   const end = () => asked.resolve();
   for (const signal of SIGNALS) process.on(signal, end);
+  // Neither a handler of signals nor a store that is watched keeps a process: without this it would end here, silently.
+  const stay = setInterval(() => undefined, 60_000);
   await asked.promise;
+  clearInterval(stay);
   for (const signal of SIGNALS) process.off(signal, end);
 }
 

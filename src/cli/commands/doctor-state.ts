@@ -26,7 +26,7 @@ export async function state(flags: PlaceFlags): Promise<Diagnosis> {
     const project = await projectOf(flags);
     const found = onNetworkFileSystem(project);
     if (found) return found;
-    return "file" in project.ledgers ? await inFile(project.ledgers) : await onServer(project.ledgers);
+    return "file" in project.ledgers ? await inFile(project.ledgers, flags) : await onServer(project.ledgers, flags);
   } catch (error) {
     const todo = isHoldfastError(error, "unreachable") ? FIND_IT : isHoldfastError(error) ? undefined : MAKE_ROOM;
     return { what: "state", ok: false, says: messageOf(error), ...(todo && { do: todo }) };
@@ -36,13 +36,13 @@ export async function state(flags: PlaceFlags): Promise<Diagnosis> {
 const FIND_IT = "start the server, or correct its address (--state or $HOLDFAST_STATE)";
 const MAKE_ROOM = "set XDG_STATE_HOME or --state to a folder that can be written";
 
-async function inFile(ledgers: { file: string }): Promise<Diagnosis> {
+async function inFile(ledgers: { file: string }, flags: PlaceFlags): Promise<Diagnosis> {
   const store = await openStore(ledgers);
-  await store.close();
-  return notForWriting(store) ?? { what: "state", ok: true, says: `${ledgers.file} (every append is synced to disk)` };
+  const problem = await notForWriting(store, flags).finally(() => store.close());
+  return problem ?? { what: "state", ok: true, says: `${ledgers.file} (every append is synced to disk)` };
 }
 
-async function onServer(ledgers: StorePlace): Promise<Diagnosis> {
+async function onServer(ledgers: StorePlace, flags: PlaceFlags): Promise<Diagnosis> {
   const store = await openStore(ledgers, { readOnly: true });
   try {
     const { url, server = "a server", durability } = store;
@@ -50,7 +50,7 @@ async function onServer(ledgers: StorePlace): Promise<Diagnosis> {
     const latencyMs = await latencyOf(store);
     const says = `${url}: ${server}, answers in ${latencyMs} ms; ${durability.says}`;
     const found = { what: "state", says, store: { url, server, durability, mayLose, latencyMs } };
-    const problem = notForWriting(store);
+    const problem = await notForWriting(store, flags);
     if (problem || !mayLose) return problem ?? { ...found, ok: true };
     const todo = "change that setting; as it is `holdfast worker` takes this store only with --accept-loss";
     return { ...found, ok: false, warning: true, do: todo };
@@ -59,7 +59,12 @@ async function onServer(ledgers: StorePlace): Promise<Diagnosis> {
   }
 }
 
-function notForWriting({ readOnly }: Store): Diagnosis | undefined {
+async function notForWriting(store: Store, flags: PlaceFlags): Promise<Diagnosis | undefined> {
+  const { readOnly } = store;
+  if (readOnly?.restoring) {
+    const { goingOn } = await import("../unfinished-restore.ts");
+    return { what: "state", ok: false, says: readOnly.message, do: await goingOn(store, flags) };
+  }
   if (!readOnly || readOnly.code === "refused") return undefined; // we opened it so
   return { what: "state", ok: false, says: readOnly.message, do: "`holdfast contexts verify` says more" };
 }
