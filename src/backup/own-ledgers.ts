@@ -60,7 +60,8 @@ export async function recordBackup(
   for (const name of before?.ledgers.keys() ?? []) if (!manifest.ledgers.has(name)) changed[`seq ${name}`] = null;
   const begun = { type: "backup.begun", actor: "backup", data: { place: place.shown } };
   const events = (await store.head(ledger)) === 0 ? [begun] : [];
-  const summary = { ...changed, place: place.shown, at: manifest.at, manifest: manifest.id };
+  const { at, id, project } = manifest;
+  const summary = { ...changed, place: place.shown, at, manifest: id, project: project.id };
   await store.append([{ ledger, events, summary }]);
 }
 
@@ -68,6 +69,8 @@ export interface LastBackup {
   place: string;
   at: number;
   manifest: string;
+  /** As what it was backed up; older versions did not say. */
+  project?: string;
   seqs: Map<string, Seq>;
 }
 
@@ -76,12 +79,12 @@ export async function lastBackups(store: Pick<Store, "list">): Promise<LastBacku
   const found: LastBackup[] = [];
   for await (const { summary } of store.list({ prefix: BACKUP })) {
     if (!isRecord(summary)) continue;
-    const { place, at, manifest, ...rest } = summary;
+    const { place, at, manifest, project, ...rest } = summary;
     if (typeof place !== "string" || typeof at !== "number" || typeof manifest !== "string") continue;
     const seqs = new Map<string, Seq>();
     for (const [key, seq] of Object.entries(rest))
       if (typeof seq === "number" && key.startsWith("seq ")) seqs.set(key.slice("seq ".length), seq);
-    found.push({ place, at, manifest, seqs });
+    found.push({ place, at, manifest, seqs, ...(typeof project === "string" && { project }) });
   }
   return found.sort((a, b) => b.at - a.at);
 }

@@ -1,10 +1,11 @@
 // Retention: backups that are too old go, and then what no kept one needs. When in doubt something stays.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
+import { CHUNKS } from "./chunks.ts";
 import { BLOBS, blobName } from "./make-backup.ts";
 import { listManifests, type NamedManifest, readManifest } from "./manifest.ts";
 import { backupLedger } from "./own-ledgers.ts";
-import { CHUNKS, chunkName } from "./packs.ts";
+import { chunkName } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, namedSegment } from "./segments.ts";
 import { underLease } from "./under-lease.ts";

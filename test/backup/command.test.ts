@@ -52,12 +52,14 @@ test("a backup in a bucket is listed, drilled, restored elsewhere, and its sched
   ]);
 
   const twin = place(bucket.env);
-  const text = await said(twin, ["backup", "restore", bucket.url]);
+  const foreign = await said(twin, ["backup", "restore", bucket.url], 2);
+  const [, project = ""] = /no backup of this folder's project: .*\(it has ([\w-]+)\)/.exec(foreign) ?? [];
+  const text = await said(twin, ["backup", "restore", bucket.url, "--project", project.slice(0, 12)]);
   expect(text).toMatch(/^Restored backup \w+ .*: 2 contexts, /);
   expect(text).toMatch(/Nothing of it starts by itself/);
   expect(text).toMatch(new RegExp(`holdfast cron add \\S+ 'say hello' -r ${context}`));
   expect(await json(twin, ["contexts", "ls"])).toHaveLength(2);
-  expect(await said(twin, ["backup", "restore", bucket.url], 4)).toMatch(/is not empty/);
+  expect(await said(twin, ["backup", "restore", bucket.url, "--project", project], 4)).toMatch(/is not empty/);
 
   const workers = [original, twin].map((one) => startCli(["worker", "--model", "rehearsal"], one));
   while (!(await typesIn(original, context)).includes("turn.ended")) await sleep(100);
@@ -188,7 +190,7 @@ test.runIf(hasRedis())(
     const other = { ...place(), env: { HOLDFAST_STATE: to } };
     expect(await said(other, ["backup", "now", at])).toMatch(/^Nothing has changed/);
     const empty = { ...opts, env: { HOLDFAST_STATE: server.url("restored") } };
-    expect(await said(empty, ["backup", "restore", at])).toMatch(/1 context, /);
+    expect(await said(empty, ["backup", "restore", at, "--project", "moved"])).toMatch(/1 context, /);
     expect(await json(empty, ["tasks", "ls"])).toHaveLength(1);
   },
   60_000,

@@ -60,7 +60,7 @@ async function grow(store: Store, round: number): Promise<void> {
     const { createHash } = await import("node:crypto");
     const hash = createHash("sha256").update(long).digest("hex");
     await store.append(
-      [{ ledger: `notes/${n}`, events: [...events, { type: "note.kept", actor: "me", data: { hash } }] }],
+      [{ ledger: `notes-${n}`, events: [...events, { type: "note.kept", actor: "me", data: { hash } }] }],
       {
         blobs: [long],
       },

@@ -1,8 +1,10 @@
 // `holdfast backup now|run|ls|restore|drill|prune|schedule`: copies of this project's state in a bucket or a folder.
 import { resolve } from "node:path";
+import { STRANGE_NAME } from "../../backup/ledger-names.ts";
 import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
+import type { Vault } from "../../backup/vault.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
-import { age, listing, printable } from "../../front/presentation/printable.ts";
+import { age, escapedName, listing, printable } from "../../front/presentation/printable.ts";
 import { counted } from "../../text/counted.ts";
 import { type BackupFlags, backupSettings, openVaultFor, timeFlag } from "../backup-place.ts";
 import type { JsonToo } from "../flags.ts";
@@ -30,8 +32,20 @@ export const now = (flags: Flags & { anew: boolean }, given: string | undefined)
     if (flags.json) print({ place: vault.place.shown, ...report });
     else say(backupText(report, vault.place.shown));
     for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    return report.damage.length > 0 ? 1 : 0;
+    sayStrays(vault);
+    return report.damage.length + report.strange.length > 0 ? 1 : 0;
   });
+
+const STRAYS_SHOWN = 5;
+
+/** Whoever may write to a place may put anything there: it is named, and stops nobody. */
+function sayStrays({ strays, place }: Vault): void {
+  const names = [...strays];
+  const more = names.length > STRAYS_SHOWN ? ` and ${names.length - STRAYS_SHOWN} more` : "";
+  if (names.length === 0) return;
+  const list = names.slice(0, STRAYS_SHOWN).map(escapedName).join(", ");
+  process.stderr.write(`holdfast: passed over in ${printable(place.shown)}, none of ours: ${list}${more}\n`);
+}
 
 export function backupText(report: BackupReport, place: string): string {
   const { manifest, newEvents, newBlobs, bytes, ledgers } = report;
@@ -42,8 +56,9 @@ export function backupText(report: BackupReport, place: string): string {
 }
 
 /** What a person should know of a backup that was made. */
-export function doubts({ damage, replaced, oneMoment }: BackupReport): string[] {
+export function doubts({ damage, replaced, strange, oneMoment }: BackupReport): string[] {
   return [
+    ...strange.map((ledger) => `${ledger} is not backed up: ${STRANGE_NAME}; find out who wrote it`),
     ...damage.map(
       ({ ledger, seq, what }) =>
         `${ledger ?? "the store"} is damaged from event ${seq ?? "?"} (${what}): backed up as far as before; see \`holdfast contexts verify\``,
@@ -63,6 +78,7 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
     const { listManifests, readManifest } = await import("../../backup/manifest.ts");
     const vault = await openVaultFor(flags, project, { given });
     const all = await listManifests(vault);
+    sayStrays(vault);
     const newest = all.at(-1);
     const read = newest && (await readManifest(vault, newest, all));
     if (flags.json) {
@@ -84,7 +100,8 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
       say(
         `The newest: ${counted(ledgers.size, "ledger")}, ${counted(events, "event")}, of ${of.path} (project ${of.id})`,
       );
-    } else if (read) process.stderr.write(`holdfast: the newest cannot be read: ${read.name} is ${read.kind}\n`);
+    } else if (read)
+      process.stderr.write(`holdfast: the newest cannot be read: ${printable(read.name)} is ${read.kind}\n`);
     return 0;
   });
 
@@ -121,6 +138,7 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
           say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
         for (const { command } of schedules) say(`  ${command}`);
       }
+      sayStrays(vault);
       for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
       for (const { id, why } of report.passedOver)
         process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
@@ -150,9 +168,17 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
     const of = { vault, store, path: project.top, progress: bar.update, ...at };
     const report = await interruptible((signal) => runDrill({ ...of, signal })).finally(bar.end);
     if (!report) return INTERRUPTED;
+    sayStrays(vault);
     if (flags.json) print(report);
     else {
-      const { restored, same, removedSince, differences } = report;
+      const { restored, same, removedSince, differences, missing, absent } = report;
+      const { shown } = vault.place;
+      if (missing !== undefined)
+        say(
+          `missing: backup ${missing}, the last that was made from here, is not in ${shown} any more, nor a newer one`,
+        );
+      if (absent.length > 0)
+        say(`missing: ${counted(absent.length, "ledger")} of here that should be in it: ${namesOf(absent)}`);
       for (const loss of restored.losses) say(`lost: ${lossText(loss)}`);
       for (const { id, why } of restored.passedOver) say(`backup ${id} cannot be read: ${why}`);
       for (const { ledger, seq, what } of differences) say(`differs: ${ledger} at event ${seq}: ${what}`);
@@ -161,11 +187,13 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
       say(
         `Backup ${restored.manifest} ${verdict}: ${counted(same, "ledger")} the same as here${gone}; ${counted(restored.events, "event")}`,
       );
-      if (!report.ok)
-        say(`A whole one is made with: ${commandLine([...nowWords(flags, vault.place.shown), "--anew"], flags)}`);
+      if (!report.ok) say(`A whole one is made with: ${commandLine([...nowWords(flags, shown), "--anew"], flags)}`);
     }
     return report.ok ? 0 : 1;
   });
+
+const namesOf = (names: readonly string[]): string =>
+  names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
 export const pruneOld = (
   flags: Flags & { keep?: string | undefined; dryRun: boolean },
@@ -177,6 +205,7 @@ export const pruneOld = (
     const vault = await openVaultFor(flags, project, { given, settings });
     const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs ?? DEFAULT_KEEP_MS;
     const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun });
+    sayStrays(vault);
     if (flags.json) print(report);
     else {
       const done = flags.dryRun ? "would go" : "removed";
