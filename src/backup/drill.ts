@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { contextStateHash } from "../contexts/verify.ts";
 import { contentHashOf } from "../ledger/content-hash.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { lastBackupTo } from "./last-backup.ts";
 import { isOurName } from "./ledger-names.ts";
 import { headsOf } from "./make-backup.ts";
 import { listManifests } from "./manifest.ts";
-import { type LastBackup, lastBackups } from "./own-ledgers.ts";
 import { type RestoreBackupOptions, type RestoredBackup, restoreBackup } from "./restore.ts";
-import { plainName, type Vault } from "./vault.ts";
+import type { Vault } from "./vault.ts";
 
 export interface DrillReport {
   /** Everything in the backup can be restored, and is what the store says. */
@@ -70,7 +70,7 @@ async function wantingIn({
   isNewest,
   held,
 }: Wanting): Promise<Pick<DrillReport, "missing" | "absent">> {
-  const last = isNewest ? await lastBackup(store, vault) : undefined;
+  const last = isNewest ? await lastBackupTo(store, vault) : undefined;
   const isThere = last === undefined || (await listManifests(vault)).some(({ id }) => id >= last.manifest);
   const absent: string[] = [];
   for (const { ledger, createdAt, updatedAt } of await headsOf(store)) {
@@ -79,11 +79,6 @@ async function wantingIn({
     if ((isOlder || last?.seqs.has(ledger)) && isOurName(ledger) && !held.has(ledger)) absent.push(ledger);
   }
   return { absent, ...(!isThere && { missing: last.manifest }) };
-}
-
-async function lastBackup(store: Store, { place, project }: Vault): Promise<LastBackup | undefined> {
-  const isOfProject = (one: LastBackup) => one.project === undefined || plainName(one.project) === plainName(project);
-  return (await lastBackups(store)).find((one) => one.place === place.shown && isOfProject(one));
 }
 
 interface Both {

@@ -22,6 +22,7 @@ import { putPacks } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, segmentBytes, segmentName } from "./segments.ts";
 import { underLease } from "./under-lease.ts";
+import { holdBackup, vanishedOf } from "./vanished.ts";
 import { markProject, type Vault } from "./vault.ts";
 
 const SEGMENT_EVENTS = 5_000;
@@ -63,6 +64,8 @@ export interface BackupReport {
   newEvents: number;
   newBlobs: number;
   removed: string[];
+  /** Of those: what is gone though nobody removed it, and the backup that has it last. */
+  vanished?: { ledgers: string[]; lastIn: string };
   bytes: number;
   oneMoment: boolean;
   /** Ledgers with another past than in the last backup: both are kept. */
@@ -128,8 +131,10 @@ async function backUp(
     if (one) ledgers.set(ledger, one);
   }
   const removed = [...(known?.ledgers.keys() ?? [])].filter((name) => !ledgers.has(name));
+  const vanished = await vanishedOf(store, vault, removed);
   const report: BackupReport = {
     ...{ at, ledgers: ledgers.size, removed, oneMoment },
+    ...(known && vanished.length > 0 && { vanished: { ledgers: vanished, lastIn: known.id } }),
     events: [...ledgers.values()].reduce((sum, { head }) => sum + head, 0),
     ...{ newEvents: work.counts.events, newBlobs: work.counts.blobs, bytes: vault.moved.bytes },
     ...{ replaced: work.replaced, damage: work.damage, strange },
@@ -143,6 +148,7 @@ async function backUp(
     ...{ id: idOfTime(at), at, project, store: store.url, version: VERSION, oneMoment },
     ...{ ledgers, removed: new Map(), packs, scheduled },
   };
+  if (known && vanished.length > 0) await holdBackup(vault, known, vanished);
   crashPoint("backup.before-manifest");
   signal.throwIfAborted();
   if (isFirst) await markProject(vault);

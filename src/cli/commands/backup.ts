@@ -33,7 +33,7 @@ export const now = (flags: Flags & { anew: boolean }, given: string | undefined)
     else say(backupText(report, vault.place.shown));
     for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
     sayStrays(vault);
-    return report.damage.length + report.strange.length > 0 ? 1 : 0;
+    return report.damage.length + report.strange.length > 0 || report.vanished ? 1 : 0;
   });
 
 const STRAYS_SHOWN = 5;
@@ -56,8 +56,13 @@ export function backupText(report: BackupReport, place: string): string {
 }
 
 /** What a person should know of a backup that was made. */
-export function doubts({ damage, replaced, strange, oneMoment }: BackupReport): string[] {
+export function doubts({ damage, replaced, strange, vanished, oneMoment }: BackupReport): string[] {
   return [
+    ...(vanished
+      ? [
+          `${counted(vanished.ledgers.length, "ledger")} that ${vanished.ledgers.length === 1 ? "was" : "were"} backed up, and that nobody removed, ${vanished.ledgers.length === 1 ? "is" : "are"} gone from the store (${namesOf(vanished.ledgers)}): backup ${vanished.lastIn} has them last, and no prune takes it`,
+        ]
+      : []),
     ...strange.map((ledger) => `${ledger} is not backed up: ${STRANGE_NAME}; find out who wrote it`),
     ...damage.map(
       ({ ledger, seq, what }) =>
@@ -196,7 +201,7 @@ const namesOf = (names: readonly string[]): string =>
   names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 
 export const pruneOld = (
-  flags: Flags & { keep?: string | undefined; dryRun: boolean },
+  flags: Flags & { keep?: string | undefined; dryRun: boolean; force: boolean },
   given: string | undefined,
 ): Promise<number> =>
   withState(flags, async ({ store, project }) => {
@@ -204,7 +209,7 @@ export const pruneOld = (
     const settings = await backupSettings(flags, project);
     const vault = await openVaultFor(flags, project, { given, settings });
     const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs ?? DEFAULT_KEEP_MS;
-    const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun });
+    const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun, force: flags.force });
     sayStrays(vault);
     if (flags.json) print(report);
     else {
@@ -213,6 +218,8 @@ export const pruneOld = (
       say(
         `${done}: ${counted(report.removed.length, "backup")}, ${counted(report.objects, "object")}, ${sizeText(report.bytes)}; ${counted(report.kept, "backup")} kept`,
       );
+      for (const id of report.held)
+        say(`stays    ${id}: the last that has ledgers that vanished from the store; --force lets it go`);
       if (report.doubt !== undefined) process.stderr.write(`holdfast: ${printable(report.doubt)}\n`);
     }
     return 0;
