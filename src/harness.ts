@@ -233,7 +233,9 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
   const { readOnly } = taken.ledger;
   if (readOnly) {
     await taken.release();
-    throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`);
+    throw new HoldfastError(readOnly.code, `context ${context} opens read-only: ${readOnly.message}`, {
+      detail: { ledger: context, what: readOnly.message },
+    });
   }
   opts.onOpen?.(context, taken.agent.turn);
   const result = runToEnd({ context, taken, isClosed: harness.isClosed }, input, opts).finally(events.end);

@@ -5,6 +5,7 @@ import { NO_CONTENT, type PortableEvent } from "../ledger/content-hash.ts";
 import type { LedgerSource } from "../ledger/copy-ledger.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { LedgerSummary, Seq } from "../ledger/store.ts";
+import { isOurName, STRANGE_NAME } from "./ledger-names.ts";
 import { blobName } from "./make-backup.ts";
 import {
   type BackedUpLedger,
@@ -111,12 +112,16 @@ export async function checkBackup(
   const blobs = createBlobCheck(vault);
   await inParallel(manifest.ledgers, AT_ONCE, async ([ledger, wanted]) => {
     opts.signal?.throwIfAborted();
+    done += wanted.head;
+    if (!isOurName(ledger)) {
+      losses.push({ ledger, seq: 1, what: STRANGE_NAME });
+      return;
+    }
     const candidates = byFolder.get(vault.folderOf(ledger)) ?? [];
     const found = await followChain(vault, { ledger, wanted, candidates });
     if (found.loss) losses.push(found.loss);
     ledgers.push(found.proven);
     for (const named of found.proven.segments) losses.push(...(await blobs(ledger, named)));
-    done += wanted.head;
     opts.progress?.(done, total);
   });
   const packs: string[] = [];

@@ -6,6 +6,7 @@ import { copyLedger, sourceOf } from "../ledger/copy-ledger.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { LedgerSummary, Seq, Store, WakeInput } from "../ledger/store.ts";
+import { isOurName, STRANGE_NAME } from "./ledger-names.ts";
 
 export interface CopyAllOptions {
   from: Store;
@@ -67,6 +68,12 @@ async function entriesOf(from: Store): Promise<LedgerSummary[]> {
   const found: LedgerSummary[] = [];
   for await (const entry of from.list())
     if (!(isRecord(entry.summary) && entry.summary.importing === true)) found.push(entry);
+  const strange = found.find(({ ledger }) => !isOurName(ledger));
+  if (strange)
+    throw new HoldfastError(
+      "refused",
+      `${from.url} has a ledger ${strange.ledger}: ${STRANGE_NAME}; nothing was copied: remove it there, or find out who wrote it`,
+    );
   return found;
 }
 

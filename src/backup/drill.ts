@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { contextStateHash } from "../contexts/verify.ts";
 import { contentHashOf } from "../ledger/content-hash.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { lastBackupTo } from "./last-backup.ts";
+import { isOurName } from "./ledger-names.ts";
+import { headsOf } from "./make-backup.ts";
+import { listManifests } from "./manifest.ts";
 import { type RestoreBackupOptions, type RestoredBackup, restoreBackup } from "./restore.ts";
+import type { Vault } from "./vault.ts";
 
 export interface DrillReport {
   /** Everything in the backup can be restored, and is what the store says. */
@@ -16,6 +21,10 @@ export interface DrillReport {
   /** In the backup, and no longer in the store. */
   removedSince: string[];
   differences: { ledger: string; seq: Seq; what: string }[];
+  /** The last backup that the store recorded there, where the place has none as new: somebody removed it, or put an older copy there. */
+  missing?: string;
+  /** Ledgers of the store that should be in the backup, and are not. */
+  absent: string[];
 }
 
 /** Contract: the store is only read; nothing is left behind. */
@@ -30,14 +39,46 @@ export async function runDrill(
       const filesDir = join(dir, "files");
       const { heads, ...restored } = await restoreBackup({ ...opts, to, filesDir, partial: true });
       const compared = await compare({ live: opts.store, restored: to, heads });
-      const ok = restored.losses.length === 0 && restored.passedOver.length === 0 && compared.differences.length === 0;
-      return { ok, restored, ...compared };
+      const held = new Set([...Object.keys(heads), ...restored.losses.map(({ ledger }) => ledger ?? "")]);
+      const wanting = await wantingIn({ ...opts, at: restored.at, isNewest: opts.at === undefined, held });
+      const problems = [restored.losses, restored.passedOver, compared.differences, wanting.absent];
+      const ok = wanting.missing === undefined && problems.every((one) => one.length === 0);
+      return { ok, restored, ...compared, ...wanting };
     } finally {
       await to.close();
     }
   } finally {
     fs.rmSync(dir, { recursive: true, force: true });
   }
+}
+
+interface Wanting {
+  store: Store;
+  vault: Vault;
+  /** When the backup was made. */
+  at: number;
+  isNewest: boolean;
+  /** Ledgers that it names. */
+  held: ReadonlySet<string>;
+}
+
+/** What the store itself knows of its backups: a place says nothing of what was taken out of it. */
+async function wantingIn({
+  store,
+  vault,
+  at,
+  isNewest,
+  held,
+}: Wanting): Promise<Pick<DrillReport, "missing" | "absent">> {
+  const last = isNewest ? await lastBackupTo(store, vault) : undefined;
+  const isThere = last === undefined || (await listManifests(vault)).some(({ id }) => id >= last.manifest);
+  const absent: string[] = [];
+  for (const { ledger, createdAt, updatedAt } of await headsOf(store)) {
+    // One that was imported since may be older than the backup, but for what is recorded of it last.
+    const isOlder = createdAt < at && updatedAt < at;
+    if ((isOlder || last?.seqs.has(ledger)) && isOurName(ledger) && !held.has(ledger)) absent.push(ledger);
+  }
+  return { absent, ...(!isThere && { missing: last.manifest }) };
 }
 
 interface Both {

@@ -5,7 +5,7 @@ import { dirname, join, sep } from "node:path";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { errorCode } from "../ledger/guards.ts";
 import { makeDir } from "../ledger/make-dir.ts";
-import type { BackupPlace, PlacedObject, PlaceOptions } from "./place.ts";
+import { type BackupPlace, largerThan, MOST_BYTES, type PlacedObject, type PlaceOptions } from "./place.ts";
 
 const UNFINISHED = /\.[0-9a-f]{12}\.part$/;
 
@@ -37,10 +37,11 @@ export function openFolderPlace(dir: string, { write = false }: PlaceOptions): B
         throw failed(error, dir, "written");
       }
     },
-    async get(name) {
+    async get(name, most = MOST_BYTES) {
       try {
-        return await fs.promises.readFile(at(name));
+        return await readUpTo(at(name), most);
       } catch (error) {
+        if (error instanceof HoldfastError) throw error;
         if (["ENOENT", "ENOTDIR"].includes(errorCode(error) ?? "")) return undefined;
         throw failed(error, dir, "read");
       }
@@ -56,6 +57,19 @@ export function openFolderPlace(dir: string, { write = false }: PlaceOptions): B
       }
     },
   };
+}
+
+async function readUpTo(file: string, most: number): Promise<Buffer> {
+  const { O_RDONLY, O_NONBLOCK } = fs.constants; // a pipe in its place is not waited for
+  const handle = await fs.promises.open(file, O_RDONLY | O_NONBLOCK);
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new HoldfastError("damaged", "it is no file");
+    if (stat.size > most) throw largerThan(most);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** Only the folder that the prefix names is walked. */

@@ -7,6 +7,7 @@ import { isRecord } from "../ledger/guards.ts";
 import { possibleReferences } from "../ledger/references.ts";
 import type { Damage, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 import { VERSION } from "../version.ts";
+import { isOurName } from "./ledger-names.ts";
 import {
   type BackedUpLedger,
   type BackupManifest,
@@ -21,6 +22,7 @@ import { putPacks } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, segmentBytes, segmentName } from "./segments.ts";
 import { underLease } from "./under-lease.ts";
+import { holdBackup, vanishedOf } from "./vanished.ts";
 import { markProject, type Vault } from "./vault.ts";
 
 const SEGMENT_EVENTS = 5_000;
@@ -62,12 +64,16 @@ export interface BackupReport {
   newEvents: number;
   newBlobs: number;
   removed: string[];
+  /** Of those: what is gone though nobody removed it, and the backup that has it last. */
+  vanished?: { ledgers: string[]; lastIn: string };
   bytes: number;
   oneMoment: boolean;
   /** Ledgers with another past than in the last backup: both are kept. */
   replaced: string[];
   /** What could not be read in the store, and is backed up only as far as before. */
   damage: Damage[];
+  /** Ledgers with names that Holdfast does not give: no restore would take them, so they are left out. */
+  strange: string[];
 }
 
 /** Contract: one at a time for each place; throws `held` when another process is at it. */
@@ -103,7 +109,9 @@ async function backUp(
   const found = last ? { written: last, newest: last.manifest.at } : await lastIn(vault);
   const before = opts.anew ? undefined : found.written;
   const known = before?.manifest;
-  const { entries, oneMoment } = await cut(store);
+  // Taken before: what is younger than the backup says of itself need not be in it.
+  const at = Math.max(Date.now(), found.newest + 1);
+  const { entries, strange, oneMoment } = await cut(store);
   const work = createWork({ ...opts, known, isFirst });
   const wanted: LedgerSummary[] = [];
   for (const entry of entries) if (await work.isChanged(entry)) wanted.push(entry);
@@ -122,13 +130,14 @@ async function backUp(
     const one = work.done.get(ledger) ?? known?.ledgers.get(ledger);
     if (one) ledgers.set(ledger, one);
   }
-  const at = Math.max(Date.now(), found.newest + 1);
   const removed = [...(known?.ledgers.keys() ?? [])].filter((name) => !ledgers.has(name));
+  const vanished = await vanishedOf(store, vault, removed);
   const report: BackupReport = {
     ...{ at, ledgers: ledgers.size, removed, oneMoment },
+    ...(known && vanished.length > 0 && { vanished: { ledgers: vanished, lastIn: known.id } }),
     events: [...ledgers.values()].reduce((sum, { head }) => sum + head, 0),
     ...{ newEvents: work.counts.events, newBlobs: work.counts.blobs, bytes: vault.moved.bytes },
-    ...{ replaced: work.replaced, damage: work.damage },
+    ...{ replaced: work.replaced, damage: work.damage, strange },
   };
   const samePacks = packs.size === known?.packs.size && [...packs.keys()].every((name) => known.packs.has(name));
   if (known && work.done.size === 0 && removed.length === 0 && samePacks)
@@ -139,6 +148,7 @@ async function backUp(
     ...{ id: idOfTime(at), at, project, store: store.url, version: VERSION, oneMoment },
     ...{ ledgers, removed: new Map(), packs, scheduled },
   };
+  if (known && vanished.length > 0) await holdBackup(vault, known, vanished);
   crashPoint("backup.before-manifest");
   signal.throwIfAborted();
   if (isFirst) await markProject(vault);
@@ -149,7 +159,14 @@ async function backUp(
 }
 
 /** All ledgers as they were at one moment: two lists that are the same say so. Whoever writes without a pause makes it a loose one. */
-async function cut(store: Store): Promise<{ entries: LedgerSummary[]; oneMoment: boolean }> {
+async function cut(store: Store): Promise<{ entries: LedgerSummary[]; strange: string[]; oneMoment: boolean }> {
+  const { entries: all, oneMoment } = await cutOfAll(store);
+  const entries = all.filter(({ ledger }) => isOurName(ledger));
+  const strange = all.filter(({ ledger }) => !isOurName(ledger)).map(({ ledger }) => ledger);
+  return { entries, strange, oneMoment };
+}
+
+async function cutOfAll(store: Store): Promise<{ entries: LedgerSummary[]; oneMoment: boolean }> {
   let before = await headsOf(store);
   for (let n = 0; n < CUT_TRIES; n++) {
     const now = await headsOf(store);
@@ -163,7 +180,8 @@ async function cut(store: Store): Promise<{ entries: LedgerSummary[]; oneMoment:
   return { entries: before, oneMoment: false };
 }
 
-async function headsOf(store: Store): Promise<LedgerSummary[]> {
+/** What a backup is to hold: every ledger with something in it, but for backups' own and those that still arrive. */
+export async function headsOf(store: Store): Promise<LedgerSummary[]> {
   const found: LedgerSummary[] = [];
   for await (const entry of store.list()) {
     const isArriving = isRecord(entry.summary) && entry.summary.importing === true;

@@ -72,7 +72,10 @@ export async function listManifests(vault: Vault, prefix = ""): Promise<NamedMan
   const found: NamedManifest[] = [];
   for await (const { name, bytes } of vault.list(FOLDER + prefix)) {
     const [, id, , full] = NAME.exec(name) ?? [];
-    if (id === undefined) continue;
+    if (id === undefined) {
+      vault.strays.add(name);
+      continue;
+    }
     found.push({ id, name, at: timeOfId(id), bytes, ...(full !== "full" && full !== undefined && { full }) });
   }
   return found.sort((a, b) => a.at - b.at);
@@ -177,18 +180,56 @@ async function readStored(vault: Vault, { name }: NamedManifest): Promise<ReadSt
   const found = await vault.get(name);
   if (found.kind === "missing") return { kind: "missing", name };
   if (found.kind === "damaged") return { ...found, name };
-  const [, , tag] = NAME.exec(name) ?? [];
+  const [, id = "", tag] = NAME.exec(name) ?? [];
   if (vault.tag(hash("sha256", found.bytes, "hex")) !== tag)
     return { kind: "damaged", name, why: "it is not what was written under this name" };
-  const stored: unknown = JSON.parse(found.bytes.toString("utf8"));
-  if (!isRecord(stored) || stored.holdfast !== "backup") return { kind: "damaged", name, why: "it is no manifest" };
-  if (typeof stored.format === "number" && stored.format > FORMAT)
+  const stored = parsedJson(found.bytes.toString("utf8"));
+  if (isRecord(stored) && typeof stored.format === "number" && stored.format > FORMAT)
     throw new HoldfastError("upgrade", `${name} was written by a newer Holdfast: upgrade to read it`);
-  return { kind: "whole", stored: asStored(stored) };
+  // Without a key anybody can name an object after its own checksum.
+  return isStored(stored) && stored.at === timeOfId(id)
+    ? { kind: "whole", stored }
+    : { kind: "damaged", name, why: "it is no manifest" };
 }
 
-/** Contract: its checksum is in its name: it is what `putManifest` wrote. */
-const asStored = (value: Record<string, unknown>): Stored => value as unknown as Stored;
+/** Undefined: it is none. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+const isHash = (value: unknown): boolean => isText(value) && /^[0-9a-f]{64}$/.test(value);
+const isListOf = (value: unknown, fits: (one: unknown) => boolean): boolean =>
+  Array.isArray(value) && value.every(fits);
+const isRow = (value: unknown, kinds: ((one: unknown) => boolean)[]): boolean =>
+  Array.isArray(value) && value.length === kinds.length && kinds.every((fits, i) => fits(value[i]));
+
+function isStored(value: unknown): value is Stored {
+  if (!isRecord(value) || value.holdfast !== "backup" || !isRecord(value.project)) return false;
+  const { at, project, store, version, oneMoment, full, ledgers, removed, packs, packsGone, scheduled } = value;
+  return (
+    [project.id, project.path, store, version].every(isText) &&
+    isCount(at) &&
+    typeof oneMoment === "boolean" &&
+    (full === null || isText(full)) &&
+    isListOf(ledgers, (one) => isRow(one, [isText, isCount, isText, isText])) &&
+    isListOf(removed, (one) => isRow(one, [isText, isCount, isCount])) &&
+    isListOf(packs, (one) => isRow(one, [isText, (chunks) => isListOf(chunks, isHash)])) &&
+    isListOf(packsGone, isText) &&
+    isListOf(scheduled, isScheduled)
+  );
+}
+
+const isScheduled = (value: unknown): boolean =>
+  isRecord(value) &&
+  isText(value.context) &&
+  (value.agent === null || isText(value.agent)) &&
+  typeof value.dueAt === "number";
 
 function manifestOf(id: string, stored: Stored, full: BackupManifest | undefined): BackupManifest {
   const { at, project, store, version, oneMoment, scheduled } = stored;

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { isRecord } from "../ledger/guards.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import type { BackupManifest } from "./manifest.ts";
 import type { BackupPlace } from "./place.ts";
 
@@ -14,7 +15,28 @@ const shortHash = (text: string): string => hash("sha256", text, "hex").slice(0,
 
 /** One a place: it also names the lease under which one process at a time backs up to it. */
 export const backupLedger = ({ shown }: Pick<BackupPlace, "shown">): string => `${BACKUP}${shortHash(shown)}`;
+/** What a restore that has ended leaves. */
 export const restoreLedger = (id: string): string => `${RESTORE}${id}`;
+
+/** Of which backup a restore has not ended. */
+export interface UnfinishedRestore {
+  manifest: string;
+  place: string;
+  project: string;
+  partial: boolean;
+  keyFile?: string;
+}
+
+/** Undefined: there is none in this store. */
+export async function unfinishedRestore(store: Pick<Store, "read">): Promise<UnfinishedRestore | undefined> {
+  for await (const { data } of store.read(UNFINISHED_RESTORE, { upTo: 1 })) {
+    if (!isRecord(data)) continue;
+    const { manifest, place, project, partial, keyFile } = data;
+    if (typeof manifest === "string" && typeof place === "string" && typeof project === "string")
+      return { manifest, place, project, partial: partial === true, ...(typeof keyFile === "string" && { keyFile }) };
+  }
+  return undefined;
+}
 
 /** How far a context is backed up. */
 export interface BackedUpTo {
@@ -38,7 +60,8 @@ export async function recordBackup(
   for (const name of before?.ledgers.keys() ?? []) if (!manifest.ledgers.has(name)) changed[`seq ${name}`] = null;
   const begun = { type: "backup.begun", actor: "backup", data: { place: place.shown } };
   const events = (await store.head(ledger)) === 0 ? [begun] : [];
-  const summary = { ...changed, place: place.shown, at: manifest.at, manifest: manifest.id };
+  const { at, id, project } = manifest;
+  const summary = { ...changed, place: place.shown, at, manifest: id, project: project.id };
   await store.append([{ ledger, events, summary }]);
 }
 
@@ -46,6 +69,8 @@ export interface LastBackup {
   place: string;
   at: number;
   manifest: string;
+  /** As what it was backed up; older versions did not say. */
+  project?: string;
   seqs: Map<string, Seq>;
 }
 
@@ -54,12 +79,12 @@ export async function lastBackups(store: Pick<Store, "list">): Promise<LastBacku
   const found: LastBackup[] = [];
   for await (const { summary } of store.list({ prefix: BACKUP })) {
     if (!isRecord(summary)) continue;
-    const { place, at, manifest, ...rest } = summary;
+    const { place, at, manifest, project, ...rest } = summary;
     if (typeof place !== "string" || typeof at !== "number" || typeof manifest !== "string") continue;
     const seqs = new Map<string, Seq>();
     for (const [key, seq] of Object.entries(rest))
       if (typeof seq === "number" && key.startsWith("seq ")) seqs.set(key.slice("seq ".length), seq);
-    found.push({ place, at, manifest, seqs });
+    found.push({ place, at, manifest, seqs, ...(typeof project === "string" && { project }) });
   }
   return found.sort((a, b) => b.at - a.at);
 }

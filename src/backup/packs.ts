@@ -6,12 +6,11 @@ import { packFolder } from "../file-snapshots/objects.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { errorCode } from "../ledger/guards.ts";
 import { makeDir } from "../ledger/make-dir.ts";
+import { CHUNK, CHUNKS } from "./chunks.ts";
 import type { Vault } from "./vault.ts";
 
-const CHUNK = 8 << 20;
 const LENGTH_BYTES = 8;
 const PACK = /^pack-[0-9a-f]{40,64}$/;
-export const CHUNKS = "chunks/";
 
 export const chunkName = (vault: Vault, chunk: string): string => `${CHUNKS}${vault.hashName(chunk)}.zst`;
 

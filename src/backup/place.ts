@@ -17,7 +17,8 @@ export interface BackupPlace {
   readonly isLocal: boolean;
   /** Contract: whole and durable when it resolves, or as before. The same name is only ever given the same content. */
   put(name: string, bytes: Uint8Array): Promise<void>;
-  get(name: string): Promise<Buffer | undefined>;
+  /** Undefined: it is not there. Contract: throws `damaged` where it is larger than `most`, before much of it is read. */
+  get(name: string, most?: number): Promise<Buffer | undefined>;
   /** In the order of names. */
   list(prefix: string): AsyncIterable<PlacedObject>;
   /** Contract: fine when it is not there. */
@@ -33,12 +34,29 @@ export interface PlaceOptions {
   tries?: number;
 }
 
+/** For whoever names no bound: no object of ours is larger. */
+export const MOST_BYTES = 256 << 20;
+
+export const largerThan = (most: number): HoldfastError =>
+  new HoldfastError("damaged", `it has more than the ${most} bytes that can have been written`);
+
+/** A folder as a place; undefined: it is no folder. */
+export function folderOfPlace(given: string, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  if (/^(?!file:)[a-z][a-z0-9+.-]*:\/\//i.test(given)) return undefined;
+  const path = given.replace(/^file:\/\//, "");
+  return path === "" ? undefined : pathOfUser(path, env);
+}
+
+/** As people write paths: `~` is their home. */
+export const pathOfUser = (path: string, env: NodeJS.ProcessEnv = process.env): string =>
+  resolve(path.replace(/^~(?=\/|$)/, env.HOME || homedir()));
+
 export async function openPlace(given: string, opts: PlaceOptions = {}): Promise<BackupPlace> {
   if (given.startsWith("s3://")) return (await import("./s3-place.ts")).openS3Place(given, opts);
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(given)?.[1];
   if (scheme !== undefined && scheme !== "file")
     throw new HoldfastError("invalid", `${scheme}:// is no place for backups: give s3://BUCKET/PREFIX or a folder`);
-  const path = given.replace(/^file:\/\//, "").replace(/^~(?=\/|$)/, opts.env?.HOME || homedir());
-  if (path === "") throw new HoldfastError("invalid", "a place for backups is s3://BUCKET/PREFIX or a folder");
-  return (await import("./folder-place.ts")).openFolderPlace(resolve(path), opts);
+  const folder = folderOfPlace(given, opts.env);
+  if (folder === undefined) throw new HoldfastError("invalid", "a place for backups is s3://BUCKET/PREFIX or a folder");
+  return (await import("./folder-place.ts")).openFolderPlace(folder, opts);
 }

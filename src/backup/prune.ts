@@ -1,13 +1,15 @@
 // Retention: backups that are too old go, and then what no kept one needs. When in doubt something stays.
 import { HoldfastError } from "../ledger/error.ts";
 import type { Store } from "../ledger/store.ts";
+import { CHUNKS } from "./chunks.ts";
 import { BLOBS, blobName } from "./make-backup.ts";
 import { listManifests, type NamedManifest, readManifest } from "./manifest.ts";
 import { backupLedger } from "./own-ledgers.ts";
-import { CHUNKS, chunkName } from "./packs.ts";
+import { chunkName } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, namedSegment } from "./segments.ts";
 import { underLease } from "./under-lease.ts";
+import { heldBackups, letGo } from "./vanished.ts";
 import type { Vault } from "./vault.ts";
 
 export interface PruneOptions {
@@ -16,6 +18,8 @@ export interface PruneOptions {
   store: Store;
   keepMs: number;
   dryRun?: boolean;
+  /** Also those that are held for ledgers that vanished. */
+  force?: boolean;
   now?: number;
   /** What is younger stays: another store may be about to name it. */
   graceMs?: number;
@@ -25,6 +29,8 @@ export interface PruneReport {
   /** The backups that went, and those that stay. */
   removed: string[];
   kept: number;
+  /** Of those, what is older, and stays because it is the last that has ledgers that vanished from the store. */
+  held: string[];
   objects: number;
   bytes: number;
   /** Why values stayed that perhaps nobody needs. */
@@ -46,11 +52,14 @@ async function pruneUnderLease({
   vault,
   keepMs,
   dryRun = false,
+  force = false,
   now = Date.now(),
   graceMs = GRACE_MS,
 }: PruneOptions & { signal: AbortSignal }): Promise<PruneReport> {
   const all = await listManifests(vault);
-  const { going, kept } = divide(all, now - keepMs);
+  const since = now - keepMs;
+  const holds = await heldBackups(vault);
+  const { going, kept } = divide(all, ({ id, at }) => at >= since || (!force && holds.has(id)));
   const needed = await neededBy(vault, kept, all);
   const isOld = ({ at }: { at: number }) => at <= now - graceMs;
   const loose: { name: string; bytes: number }[] = [];
@@ -77,10 +86,12 @@ async function pruneUnderLease({
   signal.throwIfAborted();
   if (!dryRun) await inParallel(going, AT_ONCE, ({ name }) => vault.remove(name));
   if (!dryRun) await inParallel(loose, AT_ONCE, ({ name }) => vault.remove(name));
+  if (!dryRun && force) for (const id of holds) await letGo(vault, id);
   const gone = [...going, ...loose];
   return {
     removed: going.map(({ id }) => id),
     kept: kept.length,
+    held: force ? [] : kept.filter(({ id, at }) => at < since && holds.has(id)).map(({ id }) => id),
     objects: gone.length,
     bytes: gone.reduce((sum, { bytes }) => sum + bytes, 0),
     ...(doubt !== undefined && { doubt }),
@@ -88,8 +99,11 @@ async function pruneUnderLease({
 }
 
 /** The newest always stays, and every full one that a kept one adds to. */
-function divide(all: readonly NamedManifest[], since: number): { going: NamedManifest[]; kept: NamedManifest[] } {
-  const kept = new Set(all.filter(({ at }) => at >= since));
+function divide(
+  all: readonly NamedManifest[],
+  stays: (one: NamedManifest) => boolean,
+): { going: NamedManifest[]; kept: NamedManifest[] } {
+  const kept = new Set(all.filter(stays));
   const newest = all.at(-1);
   if (newest) kept.add(newest);
   for (const { full } of [...kept]) {

@@ -9,16 +9,18 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import {
   type CheckedBackup,
+  type Chosen,
   checkBackup,
   chooseManifest,
   type Loss,
   type ProvenLedger,
   sourceIn,
 } from "./check-backup.ts";
-import type { BackupManifest } from "./manifest.ts";
-import { isOwnLedger, restoreLedger } from "./own-ledgers.ts";
+import { type BackupManifest, listManifests } from "./manifest.ts";
+import { isOwnLedger, restoreLedger, type UnfinishedRestore, unfinishedRestore } from "./own-ledgers.ts";
 import { bringPack } from "./packs.ts";
 import { spooled } from "./spool.ts";
 import { underLease } from "./under-lease.ts";
@@ -33,6 +35,8 @@ export interface RestoreBackupOptions {
   at?: string;
   /** What is whole is restored, each ledger up to its last proven event. */
   partial?: boolean;
+  /** Only recorded, for whoever has to go on with it. */
+  keyFile?: string;
   progress?: (done: number, total: number) => void;
   signal?: AbortSignal;
 }
@@ -51,6 +55,8 @@ export interface RestoredBackup {
   beyond: CheckedBackup["beyond"];
   /** Contexts whose schedules stay off here. */
   scheduled: BackupManifest["scheduled"];
+  /** It was begun before, and has gone on; `newer`: a backup that came meanwhile, and is not what was restored. */
+  goneOn?: { newer?: string };
   /** By ledger: how far, and the content hash there. */
   heads: Record<string, { head: Seq; sum: string }>;
 }
@@ -67,28 +73,26 @@ export async function restoreBackup(opts: RestoreBackupOptions): Promise<Restore
 
 async function restoreFrom(opts: RestoreBackupOptions): Promise<RestoredBackup> {
   const { vault, to } = opts;
-  const { written, passedOver } = await chooseManifest(vault, opts);
-  const { manifest } = written;
-  const own = restoreLedger(manifest.id);
-  await refuseUnlessEmpty(to, own);
+  const begun = await unfinishedRestore(to);
+  if (!begun) await refuseUnlessEmpty(to);
+  const chosen = begun ? await chosenToGoOn(begun, opts) : await chooseManifest(vault, opts);
+  const { manifest } = chosen.written;
   const checked = await checkBackup(vault, manifest, opts);
   if (checked.losses.length > 0 && !opts.partial) throw lossError(checked.losses);
-  const lease = { store: to, name: own, others: "is restoring this backup", signal: opts.signal };
+  const lease = { store: to, name: UNFINISHED_RESTORE, others: "is restoring into this store", signal: opts.signal };
   return underLease(lease, async (signal) => {
-    await begin(to, own, { manifest, place: vault.place.shown });
+    await begin(manifest, opts);
     const blobs = await copyAll(checked, { ...opts, signal });
     await verifyAll(checked, to);
     if (opts.filesDir !== undefined) await bringPacks(vault, checked, opts.filesDir);
-    await to.append([{ ledger: own, events: [{ type: "restore.ended", actor: "backup", data: {} }] }]);
-    return reportOf(checked, { passedOver, blobs });
+    await end(checked, opts);
+    const newest = (await listManifests(vault)).at(-1)?.id ?? manifest.id;
+    const goneOn = begun && { ...(newest > manifest.id && { newer: newest }) };
+    return { ...reportOf(checked, { passedOver: chosen.passedOver, blobs }), ...(goneOn && { goneOn }) };
   });
 }
 
-/** Only what an unfinished restore of the same backup left may be there. */
-async function refuseUnlessEmpty(to: Store, own: string): Promise<void> {
-  let isGoingOn = false;
-  for await (const event of to.read(own)) isGoingOn = event.type === "restore.begun";
-  if (isGoingOn) return;
+async function refuseUnlessEmpty(to: Store): Promise<void> {
   for await (const { ledger } of to.list())
     if (!isOwnLedger(ledger))
       throw new HoldfastError(
@@ -97,14 +101,51 @@ async function refuseUnlessEmpty(to: Store, own: string): Promise<void> {
       );
 }
 
+/** What was begun is brought to its end, whatever is the newest by now: half of one and half of another would be neither. */
+async function chosenToGoOn(
+  begun: UnfinishedRestore,
+  { vault, at, partial = false }: RestoreBackupOptions,
+): Promise<Chosen> {
+  const what = `the restore of backup ${begun.manifest} (of project ${begun.project}, from ${begun.place}) has not ended in this store`;
+  const all = await listManifests(vault);
+  if (!all.some(({ id }) => id === begun.manifest))
+    throw new HoldfastError(
+      "refused",
+      `${what}, and it is not in ${vault.place.shown}: go on from where it is, or restore into another place`,
+    );
+  const wanted = at === undefined ? begun.manifest : (await chooseManifest(vault, { at, partial })).named.id;
+  if (wanted !== begun.manifest)
+    throw new HoldfastError("refused", `${what}: go on without --at, or restore ${wanted} into another place`);
+  return chooseManifest(vault, { at: begun.manifest, partial });
+}
+
 async function begin(
-  to: Store,
-  own: string,
-  { manifest, place }: { manifest: BackupManifest; place: string },
+  manifest: BackupManifest,
+  { to, vault, keyFile, partial = false }: RestoreBackupOptions,
 ): Promise<void> {
-  if ((await to.head(own)) > 0) return;
-  const data = { manifest: manifest.id, place, project: manifest.project.id };
-  await to.append([{ ledger: own, events: [{ type: "restore.begun", actor: "backup", data }] }]);
+  const begun = await unfinishedRestore(to);
+  if (begun?.manifest === manifest.id) return;
+  if (begun) throw new HoldfastError("held", "another process has begun to restore another backup here: start again");
+  await refuseUnlessEmpty(to);
+  const data = { manifest: manifest.id, place: vault.place.shown, project: vault.project, partial };
+  const event = {
+    type: "restore.begun",
+    actor: "backup",
+    data: { ...data, ...(keyFile !== undefined && { keyFile }) },
+  };
+  await to.append([{ ledger: UNFINISHED_RESTORE, events: [event] }]);
+}
+
+/** What is still to be known of it afterwards is recorded before the mark goes. */
+async function end({ manifest, ledgers }: CheckedBackup, { to, vault }: RestoreBackupOptions): Promise<void> {
+  const ledger = restoreLedger(manifest.id);
+  const heads = new Map(ledgers.map((one) => [one.ledger, one.head]));
+  const scheduled = manifest.scheduled.map((one) => ({ ...one, head: heads.get(one.context) ?? 0 }));
+  const data = { manifest: manifest.id, place: vault.place.shown, project: vault.project, scheduled };
+  if ((await to.head(ledger)) === 0)
+    await to.append([{ ledger, events: [{ type: "restore.ended", actor: "backup", data }] }]);
+  crashPoint("restore.ended");
+  await to.remove(UNFINISHED_RESTORE);
 }
 
 /** In the order in which something was last recorded in them: listings stay in that order. */

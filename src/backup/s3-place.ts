@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
-import type { BackupPlace, PlacedObject, PlaceOptions } from "./place.ts";
+import { type BackupPlace, largerThan, MOST_BYTES, type PlacedObject, type PlaceOptions } from "./place.ts";
 
 const REQUEST_MS = 60_000;
 const TRIES = 6;
@@ -27,11 +27,11 @@ export async function openS3Place(url: string, opts: PlaceOptions): Promise<Back
   const shown = `s3://${bucket}/${prefix}`.replace(/\/$/, "");
   const ask = <T>(what: string, request: () => Promise<T>) =>
     tryAgain(request, { what: `${shown} (${endpoint}): ${what}`, tries: opts.tries ?? TRIES });
-  const get = async (name: string): Promise<Buffer | undefined> =>
+  const get = async (name: string, most = MOST_BYTES): Promise<Buffer | undefined> =>
     ask(`${name} cannot be read`, async () => {
       try {
         const response = await client.getObjectRaw(prefix + name);
-        return Buffer.from(await response.arrayBuffer());
+        return await bodyOf(response, most);
       } catch (error) {
         if (statusOf(error) === 404 && !isNoBucket(error)) return undefined;
         throw error;
@@ -64,6 +64,18 @@ export async function openS3Place(url: string, opts: PlaceOptions): Promise<Back
     },
     remove: async (name) => void (await ask(`${name} cannot be removed`, () => client.deleteObject(prefix + name))),
   };
+}
+
+/** Whatever the answer says of its own length: reading ends there. */
+async function bodyOf(response: Response, most: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > most) throw largerThan(most); // ends the stream, and with it the connection
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 function bucketOf(url: string, env: NodeJS.ProcessEnv): Bucket {

@@ -25,8 +25,15 @@ export interface Sealing {
 
 /** The key of --key-file, or of $HOLDFAST_BACKUP_KEY; undefined: backups are not encrypted. */
 export function readKey(file: string | undefined, env: NodeJS.ProcessEnv = process.env): Buffer | undefined {
-  if (file === undefined && !env.HOLDFAST_BACKUP_KEY) return undefined;
-  const key = file === undefined ? Buffer.from(env.HOLDFAST_BACKUP_KEY ?? "") : fromFile(file);
+  const given = env.HOLDFAST_BACKUP_KEY;
+  if (file === undefined && given === undefined) return undefined;
+  // A variable that was to be filled, and was not: nobody meant a backup that everybody can read.
+  if (file === undefined && given === "")
+    throw new HoldfastError(
+      "invalid",
+      "HOLDFAST_BACKUP_KEY is empty: give a key in it, or unset it where backups are not to be encrypted",
+    );
+  const key = file === undefined ? Buffer.from(given ?? "") : fromFile(file);
   const end = key.at(-1) === 10 ? (key.at(-2) === 13 ? -2 : -1) : key.length; // an editor's last line end is not meant
   const own = key.subarray(0, end);
   if (own.length < LEAST_KEY)

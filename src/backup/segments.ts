@@ -10,6 +10,8 @@ const FORMAT = 1;
 export const LEDGERS = "ledgers/";
 const NAME = /^ledgers\/([^/]+)\/(\d+)-(\d+)\.([0-9a-f]{16})\.(\d+)\.(jsonl|blobs)\.zst$/;
 
+const BLOB = /^[0-9a-f]{64}$/;
+
 /** The first line of a segment; its events follow, a line each. */
 interface Header {
   holdfast: "segment";
@@ -108,7 +110,9 @@ function isHeader(value: unknown): value is Header {
   return (
     [format, from, to].every((one) => typeof one === "number") &&
     [before, after, ledger].every((one) => typeof one === "string") &&
-    Array.isArray(blobs)
+    [value.listing.createdAt, value.listing.updatedAt].every((one) => typeof one === "number") &&
+    Array.isArray(blobs) &&
+    blobs.every((one) => typeof one === "string" && BLOB.test(one))
   );
 }
 

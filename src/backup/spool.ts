@@ -10,14 +10,14 @@ export function spooled(place: BackupPlace, dir: string): BackupPlace {
   if (place.isLocal) return place;
   return {
     ...place,
-    async get(name) {
+    async get(name, most) {
       const file = join(dir, hash("sha256", name, "hex"));
       try {
         return fs.readFileSync(file);
       } catch (error) {
         if (errorCode(error) !== "ENOENT") throw error;
       }
-      const bytes = await place.get(name);
+      const bytes = await place.get(name, most);
       if (bytes) fs.writeFileSync(file, bytes, { mode: 0o600 });
       return bytes;
     },

@@ -13,9 +13,14 @@ export async function main(argv: string[]): Promise<number> {
     await streams.drained();
     return code === 0 && streams.lost() ? 1 : code;
   } catch (error) {
-    const hint = isHoldfastError(error, "damaged") ? " (holdfast contexts verify --repair)" : "";
-    process.stderr.write(`holdfast: ${errorText(error).replace(/\s*\n\s*/g, " ")}${hint}\n`);
-    for (const more of moreProblems(error)) process.stderr.write(`holdfast: ${more}\n`);
+    const [{ printable }, { damageIn }] = await Promise.all([
+      import("../front/presentation/printable.ts"),
+      import("../ledger/damage-in.ts"),
+    ]);
+    // Of this store: a damaged backup, checkpoint or exported file is not repaired so.
+    const hint = damageIn(error) ? " (holdfast contexts verify --repair)" : "";
+    for (const line of [errorText(error) + hint, ...moreProblems(error)])
+      process.stderr.write(`holdfast: ${printable(line).replace(/\s*\n\s*/g, " ")}\n`);
     if (debug) process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
     return exitCodeOf(error);
   }

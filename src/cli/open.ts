@@ -38,21 +38,28 @@ export async function projectOf(flags: PlaceFlags & { outputFormat?: string }): 
 /** `quiet`, `dryRun`: of those commands that have them. */
 type Opening = PlaceFlags & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
 
-/** `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. */
-export async function openState(flags: Opening, { interactive = false } = {}): Promise<OpenState> {
+/** `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. `restoring`: goes on with a restore. */
+export async function openState(flags: Opening, { interactive = false, restoring = false } = {}): Promise<OpenState> {
   const project = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
   const onProblem = (text: string) => void process.stderr.write(`holdfast: ${printable(text)}\n`);
   // A terminal's screen is nobody else's to write on.
-  const store = await openStore(project.ledgers, { beforeClose, interactive, ...(!interactive && { onProblem }) });
+  const opts = { beforeClose, interactive, restoring, ...(!interactive && { onProblem }) };
+  const store = await openStore(project.ledgers, opts);
   try {
+    if (store.readOnly?.restoring) await sayUnfinished(store, flags);
     await settleMovedRoots(store, project);
   } catch (error) {
     await store.close();
     throw error;
   }
   return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
+}
+
+async function sayUnfinished(store: Store, flags: Opening): Promise<void> {
+  const { unfinishedText } = await import("./unfinished-restore.ts");
+  process.stderr.write(`holdfast: ${printable(await unfinishedText(store, flags))}\n`);
 }
 
 /** Removes a few expired contexts at the end of a command. */
@@ -65,8 +72,12 @@ async function sweep(store: Store, { ttlMs }: OpenState["expiry"], { quiet, dryR
 }
 
 /** Opens the project's store for one command, and closes it. */
-export async function withState<T>(flags: Opening, work: (state: OpenState) => Promise<T>): Promise<T> {
-  const state = await openState(flags);
+export async function withState<T>(
+  flags: Opening,
+  work: (state: OpenState) => Promise<T>,
+  { restoring = false } = {},
+): Promise<T> {
+  const state = await openState(flags, { restoring });
   try {
     return await work(state);
   } finally {

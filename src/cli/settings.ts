@@ -1,5 +1,6 @@
 // What the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
 import { dirname, isAbsolute, join } from "node:path";
+import { folderOfPlace, pathOfUser } from "../backup/place.ts";
 import { openHome, type Project, stateHome } from "../contexts/project.ts";
 import { messageOf } from "../ledger/error.ts";
 import type { StorePlace } from "../ledger/open-store.ts";
@@ -78,7 +79,7 @@ export async function openSettings(
       policy: { mode: defaultMode, ...rules },
       home,
       additionalDirectories,
-      own: [stateRoot(flags, project), stateHome(), join(configHome, "holdfast")],
+      own: [stateRoot(flags, project), stateHome(), join(configHome, "holdfast"), ...backupPaths(settings.backup)],
       sandboxed: sandbox !== undefined,
       openNetwork: sandbox?.network === true,
     },
@@ -89,7 +90,7 @@ export async function openSettings(
 
 /** `root`: where state is kept. */
 function sandboxOf(
-  { sandbox, permissions }: LoadedSettings["settings"],
+  { sandbox, permissions, backup }: LoadedSettings["settings"],
   project: Project,
   { home, configHome, root }: { home: string; configHome: string; root: string },
 ): SandboxOptions {
@@ -99,12 +100,18 @@ function sandboxOf(
     home,
     dir: join(project.stateDir, "private"),
     state: project.stateDir,
-    hidden: [root, stateHome(), ...filesOf(project.ledgers)],
+    hidden: [root, stateHome(), ...filesOf(project.ledgers), ...backupPaths(backup)],
     xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
     readable: sandbox.readable,
     writable: [...sandbox.writable, ...permissions.additionalDirectories],
     network: sandbox.network === "on",
   };
+}
+
+/** A command that reads the key, or empties the folder, has the backups. */
+function backupPaths({ place, keyFile }: LoadedSettings["settings"]["backup"]): string[] {
+  const folder = place === undefined ? undefined : folderOfPlace(place);
+  return [...(folder === undefined ? [] : [folder]), ...(keyFile === undefined ? [] : [pathOfUser(keyFile)])];
 }
 
 const filesOf = (ledgers: StorePlace): string[] =>
@@ -118,7 +125,7 @@ export const trustOf = (flags: PlaceFlags, project: Pick<Project, "stateDir">): 
   openTrust(join(stateRoot(flags, project), "trust.json"));
 
 /** Beside the projects: what holds for all of them. */
-const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
+export const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
   openHome(flags).file === undefined ? dirname(dirname(project.stateDir)) : project.stateDir;
 
 function checkRule(text: string): string | undefined {

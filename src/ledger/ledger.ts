@@ -313,7 +313,8 @@ export async function openLedger(opts: LedgerOptions): Promise<Ledger> {
   }
 
   function refuseReadOnly(): void {
-    if (readOnly) throw new HoldfastError(readOnly.code, readOnly.message);
+    if (readOnly)
+      throw new HoldfastError(readOnly.code, readOnly.message, { detail: { ledger: name, what: readOnly.message } });
     if (opts.upTo !== undefined)
       throw new HoldfastError("invalid", `${name} was opened at event ${opts.upTo}: it is the past`);
   }

@@ -11,6 +11,8 @@ export interface StoreOptions {
   readOnly?: boolean;
   /** Told of a row that cannot be read and is passed over, once of each. */
   onProblem?: (text: string) => void;
+  /** Goes on with a restore that has not ended: anybody else may only read until it has. */
+  restoring?: boolean;
   /** Asked once, before it is closed. Contract: bounded, and throws nothing. */
   beforeClose?: (store: Store) => Promise<void>;
 }

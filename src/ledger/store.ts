@@ -205,6 +205,8 @@ export interface ReadOnly {
   /** A newer Holdfast wrote it, it is damaged, a mechanism that wrote it is missing here, or it was opened so. */
   code: "upgrade" | "damaged" | "mechanism" | "refused";
   message: string;
+  /** A restore into it has not ended. */
+  restoring?: true;
 }
 
 /** What a store promises of what it has acknowledged. */

@@ -60,7 +60,7 @@ async function grow(store: Store, round: number): Promise<void> {
     const { createHash } = await import("node:crypto");
     const hash = createHash("sha256").update(long).digest("hex");
     await store.append(
-      [{ ledger: `notes/${n}`, events: [...events, { type: "note.kept", actor: "me", data: { hash } }] }],
+      [{ ledger: `notes-${n}`, events: [...events, { type: "note.kept", actor: "me", data: { hash } }] }],
       {
         blobs: [long],
       },
@@ -130,7 +130,7 @@ describe("a restore and a copy that are killed", () => {
       const args = what === "restore" ? ["restore", target, where] : ["copy", file, target];
       for (const at of ["copy.batch:1", "copy.batch:2", "copy.batch:3", "copy.batch:2"])
         expect(await child(args, { at })).toMatchObject({ killed: true });
-      const to = await openSqliteStore(target);
+      const to = await openSqliteStore(target, { restoring: what === "restore" });
       onTestFinished(() => to.close());
       if (what === "restore") await restoreBackup({ vault, to, path: "/" });
       else expect((await copyAllLedgers({ from: store, to })).already).toBeGreaterThan(0);

@@ -1,8 +1,10 @@
 // `holdfast backup now|run|ls|restore|drill|prune|schedule`: copies of this project's state in a bucket or a folder.
 import { resolve } from "node:path";
+import { STRANGE_NAME } from "../../backup/ledger-names.ts";
 import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
+import type { Vault } from "../../backup/vault.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
-import { age, listing, printable } from "../../front/presentation/printable.ts";
+import { age, escapedName, listing, printable } from "../../front/presentation/printable.ts";
 import { counted } from "../../text/counted.ts";
 import { type BackupFlags, backupSettings, openVaultFor, timeFlag } from "../backup-place.ts";
 import type { JsonToo } from "../flags.ts";
@@ -30,8 +32,20 @@ export const now = (flags: Flags & { anew: boolean }, given: string | undefined)
     if (flags.json) print({ place: vault.place.shown, ...report });
     else say(backupText(report, vault.place.shown));
     for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    return report.damage.length > 0 ? 1 : 0;
+    sayStrays(vault);
+    return report.damage.length + report.strange.length > 0 || report.vanished ? 1 : 0;
   });
+
+const STRAYS_SHOWN = 5;
+
+/** Whoever may write to a place may put anything there: it is named, and stops nobody. */
+function sayStrays({ strays, place }: Vault): void {
+  const names = [...strays];
+  const more = names.length > STRAYS_SHOWN ? ` and ${names.length - STRAYS_SHOWN} more` : "";
+  if (names.length === 0) return;
+  const list = names.slice(0, STRAYS_SHOWN).map(escapedName).join(", ");
+  process.stderr.write(`holdfast: passed over in ${printable(place.shown)}, none of ours: ${list}${more}\n`);
+}
 
 export function backupText(report: BackupReport, place: string): string {
   const { manifest, newEvents, newBlobs, bytes, ledgers } = report;
@@ -42,8 +56,14 @@ export function backupText(report: BackupReport, place: string): string {
 }
 
 /** What a person should know of a backup that was made. */
-export function doubts({ damage, replaced, oneMoment }: BackupReport): string[] {
+export function doubts({ damage, replaced, strange, vanished, oneMoment }: BackupReport): string[] {
   return [
+    ...(vanished
+      ? [
+          `${counted(vanished.ledgers.length, "ledger")} that ${vanished.ledgers.length === 1 ? "was" : "were"} backed up, and that nobody removed, ${vanished.ledgers.length === 1 ? "is" : "are"} gone from the store (${namesOf(vanished.ledgers)}): backup ${vanished.lastIn} has them last, and no prune takes it`,
+        ]
+      : []),
+    ...strange.map((ledger) => `${ledger} is not backed up: ${STRANGE_NAME}; find out who wrote it`),
     ...damage.map(
       ({ ledger, seq, what }) =>
         `${ledger ?? "the store"} is damaged from event ${seq ?? "?"} (${what}): backed up as far as before; see \`holdfast contexts verify\``,
@@ -63,6 +83,7 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
     const { listManifests, readManifest } = await import("../../backup/manifest.ts");
     const vault = await openVaultFor(flags, project, { given });
     const all = await listManifests(vault);
+    sayStrays(vault);
     const newest = all.at(-1);
     const read = newest && (await readManifest(vault, newest, all));
     if (flags.json) {
@@ -84,47 +105,61 @@ export const ls = (flags: Flags, given: string | undefined): Promise<number> =>
       say(
         `The newest: ${counted(ledgers.size, "ledger")}, ${counted(events, "event")}, of ${of.path} (project ${of.id})`,
       );
-    } else if (read) process.stderr.write(`holdfast: the newest cannot be read: ${read.name} is ${read.kind}\n`);
+    } else if (read)
+      process.stderr.write(`holdfast: the newest cannot be read: ${printable(read.name)} is ${read.kind}\n`);
     return 0;
   });
 
 export const restore = (flags: Flags & At & { partial: boolean }, given: string | undefined): Promise<number> =>
-  withState(flags, async (state) => {
-    const { store, project } = state;
-    const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
-      import("../../backup/restore.ts"),
-      import("../restored-schedules.ts"),
-    ]);
-    const vault = await openVaultFor(flags, project, { given });
-    const bar = createProgressBar("restore");
-    const { at, partial } = flags;
-    const of = { vault, to: store, path: project.top, filesDir: filesDirOf(state), partial, progress: bar.update };
-    const done = await interruptible((signal) =>
-      restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
-    ).finally(bar.end);
-    if (!done) return INTERRUPTED;
-    const { heads, ...report } = done;
-    const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
-    if (flags.json) print({ ...report, heads, schedules });
-    else {
-      const { contexts, events, blobs, packs } = report;
-      say(
-        `Restored backup ${report.manifest} (${age(report.at)} old): ${counted(contexts, "context")}, ${counted(events, "event")}, ${counted(blobs, "value")}, ${counted(packs, "pack")} of checkpoint files`,
-      );
-      say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
-      if (schedules.length > 0)
-        say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
-      for (const { command } of schedules) say(`  ${command}`);
-    }
-    for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
-    for (const { id, why } of report.passedOver)
-      process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
-    for (const { ledger, from, to } of report.beyond)
-      process.stderr.write(
-        `holdfast: ${printable(ledger)}: events ${from} to ${to} lie there without a manifest: of a backup that did not end, or a newer one that was removed\n`,
-      );
-    return report.losses.length > 0 || report.passedOver.length > 0 ? 1 : 0;
-  });
+  withState(
+    flags,
+    async (state) => {
+      const { store, project } = state;
+      const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
+        import("../../backup/restore.ts"),
+        import("../restored-schedules.ts"),
+      ]);
+      const vault = await openVaultFor(flags, project, { given });
+      const bar = createProgressBar("restore");
+      const { at, partial } = flags;
+      const keyFile = flags.keyFile === undefined ? {} : { keyFile: resolve(flags.keyFile) };
+      const to = { to: store, path: project.top, filesDir: filesDirOf(state) };
+      const of = { vault, ...to, partial, progress: bar.update, ...keyFile };
+      const done = await interruptible((signal) =>
+        restoreBackup({ ...of, ...(at !== undefined && { at }), signal }),
+      ).finally(bar.end);
+      if (!done) return INTERRUPTED;
+      const { heads, ...report } = done;
+      const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
+      if (flags.json) print({ ...report, heads, schedules });
+      else {
+        const { contexts, events, blobs, packs } = report;
+        say(
+          `Restored backup ${report.manifest} (${age(report.at)} old): ${counted(contexts, "context")}, ${counted(events, "event")}, ${counted(blobs, "value")}, ${counted(packs, "pack")} of checkpoint files`,
+        );
+        if (report.goneOn) say(`It was begun before, and went on${newerText(report.goneOn)}`);
+        say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
+        if (schedules.length > 0)
+          say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
+        for (const { command } of schedules) say(`  ${command}`);
+      }
+      sayStrays(vault);
+      for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
+      for (const { id, why } of report.passedOver)
+        process.stderr.write(`holdfast: backup ${id} cannot be read: ${printable(why)}\n`);
+      for (const { ledger, from, to } of report.beyond)
+        process.stderr.write(
+          `holdfast: ${printable(ledger)}: events ${from} to ${to} lie there without a manifest: of a backup that did not end, or a newer one that was removed\n`,
+        );
+      return report.losses.length > 0 || report.passedOver.length > 0 ? 1 : 0;
+    },
+    { restoring: true },
+  );
+
+const newerText = ({ newer }: { newer?: string }): string =>
+  newer === undefined
+    ? ""
+    : `: a newer backup, ${newer}, is there: restore it into another folder, or with --state DIR`;
 
 export const drill = (flags: Flags & At, given: string | undefined): Promise<number> =>
   withState(flags, async ({ store, project }) => {
@@ -138,9 +173,17 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
     const of = { vault, store, path: project.top, progress: bar.update, ...at };
     const report = await interruptible((signal) => runDrill({ ...of, signal })).finally(bar.end);
     if (!report) return INTERRUPTED;
+    sayStrays(vault);
     if (flags.json) print(report);
     else {
-      const { restored, same, removedSince, differences } = report;
+      const { restored, same, removedSince, differences, missing, absent } = report;
+      const { shown } = vault.place;
+      if (missing !== undefined)
+        say(
+          `missing: backup ${missing}, the last that was made from here, is not in ${shown} any more, nor a newer one`,
+        );
+      if (absent.length > 0)
+        say(`missing: ${counted(absent.length, "ledger")} of here that should be in it: ${namesOf(absent)}`);
       for (const loss of restored.losses) say(`lost: ${lossText(loss)}`);
       for (const { id, why } of restored.passedOver) say(`backup ${id} cannot be read: ${why}`);
       for (const { ledger, seq, what } of differences) say(`differs: ${ledger} at event ${seq}: ${what}`);
@@ -149,14 +192,16 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
       say(
         `Backup ${restored.manifest} ${verdict}: ${counted(same, "ledger")} the same as here${gone}; ${counted(restored.events, "event")}`,
       );
-      if (!report.ok)
-        say(`A whole one is made with: ${commandLine([...nowWords(flags, vault.place.shown), "--anew"], flags)}`);
+      if (!report.ok) say(`A whole one is made with: ${commandLine([...nowWords(flags, shown), "--anew"], flags)}`);
     }
     return report.ok ? 0 : 1;
   });
 
+const namesOf = (names: readonly string[]): string =>
+  names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+
 export const pruneOld = (
-  flags: Flags & { keep?: string | undefined; dryRun: boolean },
+  flags: Flags & { keep?: string | undefined; dryRun: boolean; force: boolean },
   given: string | undefined,
 ): Promise<number> =>
   withState(flags, async ({ store, project }) => {
@@ -164,7 +209,8 @@ export const pruneOld = (
     const settings = await backupSettings(flags, project);
     const vault = await openVaultFor(flags, project, { given, settings });
     const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs ?? DEFAULT_KEEP_MS;
-    const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun });
+    const report = await prune({ vault, store, keepMs, dryRun: flags.dryRun, force: flags.force });
+    sayStrays(vault);
     if (flags.json) print(report);
     else {
       const done = flags.dryRun ? "would go" : "removed";
@@ -172,6 +218,8 @@ export const pruneOld = (
       say(
         `${done}: ${counted(report.removed.length, "backup")}, ${counted(report.objects, "object")}, ${sizeText(report.bytes)}; ${counted(report.kept, "backup")} kept`,
       );
+      for (const id of report.held)
+        say(`stays    ${id}: the last that has ledgers that vanished from the store; --force lets it go`);
       if (report.doubt !== undefined) process.stderr.write(`holdfast: ${printable(report.doubt)}\n`);
     }
     return 0;
@@ -229,7 +277,10 @@ async function askedToEnd(): Promise<void> {
   const asked = Promise.withResolvers<void>();
   const end = () => asked.resolve();
   for (const signal of SIGNALS) process.on(signal, end);
+  // Neither a handler of signals nor a store that is watched keeps a process: without this it would end here, silently.
+  const stay = setInterval(() => undefined, 60_000);
   await asked.promise;
+  clearInterval(stay);
   for (const signal of SIGNALS) process.off(signal, end);
 }
 

@@ -30,7 +30,7 @@ export async function contextsOfAll(flags: PlaceFlags): Promise<InProject[]> {
 async function listIn(ledgers: StorePlace, say: (why: string) => void): Promise<ContextInfo[]> {
   const store = await openStore(ledgers, { readOnly: true });
   try {
-    if (store.readOnly?.code === "upgrade") say(store.readOnly.message);
+    if (store.readOnly?.code === "upgrade" || store.readOnly?.restoring) say(store.readOnly.message);
     return await listContexts(store);
   } finally {
     await store.close();

@@ -34,7 +34,8 @@ export async function ls(flags: Look & { all: boolean }): Promise<number> {
     const { store } = state;
     const all = await withWaitingPlans(state, await listContexts(store));
     const hint = store.readOnly?.code === "damaged" ? " (holdfast contexts verify --repair)" : "";
-    if (store.readOnly) process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
+    if (store.readOnly && !store.readOnly.restoring)
+      process.stderr.write(`holdfast: ${store.readOnly.message}${hint}\n`);
     const isElsewhere = all.some((one) => !isIn(state.project, one));
     const shown = flags.json ? await withBackups(store, all) : all;
     return printList(isElsewhere ? shown.map((one) => ({ ...one, folder: one.root })) : shown, flags);

@@ -29,7 +29,7 @@ export async function state(flags: PlaceFlags): Promise<Diagnosis> {
     const project = await projectOf(flags);
     const found = onNetworkFileSystem(project);
     if (found) return found;
-    return "file" in project.ledgers ? await inFile(project.ledgers) : await onServer(project.ledgers);
+    return "file" in project.ledgers ? await inFile(project.ledgers, flags) : await onServer(project.ledgers, flags);
   } catch (error) {
     const todo = isHoldfastError(error, "unreachable") ? FIND_IT : isHoldfastError(error) ? undefined : MAKE_ROOM;
     return { what: "state", ok: false, says: messageOf(error), ...(todo && { do: todo }) };
@@ -42,13 +42,13 @@ const CLOSE_IT =
   "whoever can write to it works as its users do: give the server a password (an ACL user) and TLS (rediss://)";
 const MAKE_ROOM = "set XDG_STATE_HOME or --state to a folder that can be written";
 
-async function inFile(ledgers: { file: string }): Promise<Diagnosis> {
+async function inFile(ledgers: { file: string }, flags: PlaceFlags): Promise<Diagnosis> {
   const store = await openStore(ledgers);
-  await store.close();
-  return notForWriting(store) ?? { what: "state", ok: true, says: `${ledgers.file} (every append is synced to disk)` };
+  const problem = await notForWriting(store, flags).finally(() => store.close());
+  return problem ?? { what: "state", ok: true, says: `${ledgers.file} (every append is synced to disk)` };
 }
 
-async function onServer(ledgers: Extract<StorePlace, { server: string }>): Promise<Diagnosis> {
+async function onServer(ledgers: Extract<StorePlace, { server: string }>, flags: PlaceFlags): Promise<Diagnosis> {
   const store = await openStore(ledgers, { readOnly: true });
   try {
     const { url, server = "a server", durability } = store;
@@ -59,7 +59,7 @@ async function onServer(ledgers: Extract<StorePlace, { server: string }>): Promi
     const says = [`${url}: ${server}, answers in ${latencyMs} ms`, durability.says, ...exposed].join("; ");
     const seen = { url, server, durability, mayLose, latencyMs, ...(exposed.length > 0 && { exposed }) };
     const found = { what: "state", says, store: seen };
-    const problem = notForWriting(store);
+    const problem = await notForWriting(store, flags);
     if (problem) return problem;
     const todo = [...(mayLose ? [KEEP_IT] : []), ...(exposed.length > 0 ? [CLOSE_IT] : [])];
     return todo.length === 0 ? { ...found, ok: true } : { ...found, ok: false, warning: true, do: todo.join("; ") };
@@ -68,7 +68,12 @@ async function onServer(ledgers: Extract<StorePlace, { server: string }>): Promi
   }
 }
 
-function notForWriting({ readOnly }: Store): Diagnosis | undefined {
+async function notForWriting(store: Store, flags: PlaceFlags): Promise<Diagnosis | undefined> {
+  const { readOnly } = store;
+  if (readOnly?.restoring) {
+    const { goingOn } = await import("../unfinished-restore.ts");
+    return { what: "state", ok: false, says: readOnly.message, do: await goingOn(store, flags) };
+  }
   if (!readOnly || readOnly.code === "refused") return undefined; // we opened it so
   return { what: "state", ok: false, says: readOnly.message, do: "`holdfast contexts verify` says more" };
 }

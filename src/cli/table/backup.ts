@@ -55,7 +55,13 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where it is in AWS_REGION or AWS_EN
     prune: verb({
       words: "[PLACE]",
       help: "remove old ones, and what no other needs; the newest stays",
-      flags: { ...KEEP, dryRun: toggle("only say what would go"), ...OF_PROJECT, ...COMMON },
+      flags: {
+        ...KEEP,
+        dryRun: toggle("only say what would go"),
+        force: toggle("also what is held because it is the last that has ledgers that vanished"),
+        ...OF_PROJECT,
+        ...COMMON,
+      },
       run: async (flags, [place]) => (await backup()).pruneOld(flags, place),
     }),
     schedule: verb({

@@ -8,6 +8,7 @@ import { createTail } from "../networked/tail.ts";
 import { patienceOf } from "../networked/until-known.ts";
 import type { ReadOnly, Store } from "../store.ts";
 import type { StoreOptions } from "../store-options.ts";
+import { RESTORING, UNFINISHED_RESTORE } from "../unfinished-restore.ts";
 import { parseRedisUrl } from "./address.ts";
 import { appendToServer } from "./append.ts";
 import { createRedisBell } from "./bell.ts";
@@ -46,10 +47,11 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
     const leftMs = patienceOf(OPEN_MS);
     const { durability, replicas, name } = await inspectServer(link, leftMs);
     link.replicas = replicas;
-    const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1", newId("store")];
+    const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1", newId("store"), UNFINISHED_RESTORE];
     const answer = await link.step("enter", asked, { leftMs, confirmed: !opts.readOnly });
-    const [form = FORM, stroke = 0, identity = ""] = Array.isArray(answer) ? answer : [];
-    const onlyRead = Number(form) > FORM ? NEWER : opts.readOnly ? LOOKING : undefined;
+    const [form = FORM, stroke = 0, identity = "", unfinished = 0] = Array.isArray(answer) ? answer : [];
+    const notOurs = Number(unfinished) > 0 && !opts.restoring;
+    const onlyRead = Number(form) > FORM ? NEWER : notOurs ? RESTORING : opts.readOnly ? LOOKING : undefined;
     const settings = {
       leaseMs,
       hangMs,

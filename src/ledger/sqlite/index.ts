@@ -1,6 +1,7 @@
 // The SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
 import type { ReadOnly, Store } from "../store.ts";
 import type { StoreOptions } from "../store-options.ts";
+import { RESTORING } from "../unfinished-restore.ts";
 import { openConnection } from "./connection.ts";
 import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";
@@ -25,7 +26,7 @@ export async function openSqliteStore(file: string, opts: StoreOptions = {}): Pr
   const url = `sqlite:${file}`;
   if (!opts.readOnly) finishRepair(file);
   refuseNetworkDisk(file);
-  const { damage, newer, heads, unknown } = await inspect(file);
+  const { damage, newer, restoring, heads, unknown } = await inspect(file);
   const [first] = damage;
   if (first && opts.readOnly) throw damaged(first);
   if (first) return createSalvagedStore(url, await assess(file, { seen: damage, structural: true }));
@@ -39,7 +40,8 @@ export async function openSqliteStore(file: string, opts: StoreOptions = {}): Pr
     beforeClose: opts.beforeClose,
     broken: [...heads.values()].filter((head) => head.damaged && !head.removed).map((head) => head.name),
   };
-  const onlyRead = newer ? NEWER : opts.readOnly ? LOOKING : undefined;
+  const notOurs = restoring && !opts.restoring;
+  const onlyRead = newer ? NEWER : notOurs ? RESTORING : opts.readOnly ? LOOKING : undefined;
   if (onlyRead) return createLiveStore(openConnection(file, { readOnly: true }), { ...settings, onlyRead });
   const db = await openForWriting(file);
   const sidecar = openSidecar(file);

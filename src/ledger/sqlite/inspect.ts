@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
 import type { Damage } from "../store.ts";
+import { UNFINISHED_RESTORE } from "../unfinished-restore.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { hasCopies } from "./copies.ts";
 import { sizeOf, userVersion } from "./open.ts";
@@ -17,6 +18,8 @@ export interface Inspection {
   damage: Damage[];
   /** Written by a newer Holdfast: may be read, not written. */
   newer: boolean;
+  /** A restore into it has not ended. */
+  restoring: boolean;
   /** Ledgers that the sidecar has no head for: a file that came here without it. */
   unknown: Head[];
 }
@@ -25,7 +28,7 @@ export interface Inspection {
 export async function inspect(file: string): Promise<Inspection> {
   // Heads are read first: whatever is committed in between only makes the database newer than they are.
   const heads = readHeads(file) ?? new Map<number, Head>();
-  const found: Inspection = { heads, damage: [], newer: false, unknown: [] };
+  const found: Inspection = { heads, damage: [], newer: false, restoring: false, unknown: [] };
   if (sizeOf(file) === 0) {
     // SQLite would take an empty file for a new database and delete its WAL.
     if (heads.size > 0 || existsSync(file) || sizeOf(`${file}-wal`) > 0 || hasCopies(file))
@@ -58,9 +61,10 @@ function look(db: Connection, found: Inspection): void {
   }
   found.newer = version > SCHEMA;
   if (!found.newer) for (const table of tablesOf(version)) db.all(`SELECT * FROM ${table} LIMIT 0`);
-  const { damage, unknown } = compareHeads(db, found.heads, { everyEntry: false });
+  const { damage, unknown, restoring } = compareHeads(db, found.heads, { everyEntry: false });
   found.damage = damage;
   found.unknown = unknown;
+  found.restoring = restoring;
 }
 
 /**
@@ -71,7 +75,7 @@ export function compareHeads(
   db: Connection,
   heads: Map<number, Head>,
   opts: { everyEntry: boolean },
-): { damage: Damage[]; unknown: Head[] } {
+): Pick<Inspection, "damage" | "unknown" | "restoring"> {
   const damage: Damage[] = [];
   const unknown: Head[] = [];
   const rows = new Map(allLedgerRows(db).map((row) => [row.n, row]));
@@ -113,5 +117,5 @@ export function compareHeads(
       broken("the event is not the one that was committed", head.seq);
     }
   }
-  return { damage, unknown };
+  return { damage, unknown, restoring: named.some(({ name }) => name === UNFINISHED_RESTORE) };
 }

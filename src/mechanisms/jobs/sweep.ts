@@ -19,7 +19,10 @@ export type OwedJobs = (context: string) => Promise<ReadonlySet<string>>;
 
 /** Intents without a result, and jobs in the background whose end was not reported. */
 export function owedJobs({ state: { slices }, readOnly }: Ledger): ReadonlySet<string> {
-  if (readOnly !== undefined) throw new HoldfastError("damaged", `what is owed cannot be read: ${readOnly}`);
+  if (readOnly !== undefined)
+    throw new HoldfastError("damaged", `what is owed cannot be read: ${readOnly.message}`, {
+      detail: { what: readOnly.message },
+    });
   const { agents } = slices.transcript as ContextState;
   const pending = Object.values(agents).flatMap((agent) => agent.pending);
   const intended = pending.flatMap(({ started }) => (started?.effect === "job" ? [planIn(started.intent).jobId] : []));

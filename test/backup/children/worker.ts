@@ -7,7 +7,7 @@ import { openVault } from "../../../src/backup/vault.ts";
 import { openSqliteStore } from "../../../src/ledger/sqlite/index.ts";
 
 const [what, file, place] = [process.argv[2]!, process.argv[3]!, process.argv[4]!];
-const store = await openSqliteStore(file);
+const store = await openSqliteStore(file, { restoring: what === "restore" });
 process.stdout.write("begun\n");
 if (what === "copy") await copyAllLedgers({ from: store, to: await openSqliteStore(place) });
 else {
