@@ -10,6 +10,8 @@ const FORMAT = 1;
 export const LEDGERS = "ledgers/";
 const NAME = /^ledgers\/([^/]+)\/(\d+)-(\d+)\.([0-9a-f]{16})\.(\d+)\.(jsonl|blobs)\.zst$/;
 
+/** Far more than one is cut at. */
+const MOST_EVENTS = 100_000;
 const BLOB = /^[0-9a-f]{64}$/;
 
 /** The first line of a segment; its events follow, a line each. */
@@ -76,6 +78,10 @@ export async function readSegment(vault: Vault, named: NamedSegment, ledger: str
   const found = await vault.get(named.name);
   if (found.kind !== "whole") return found;
   const damaged = (why: string): ReadSegment => ({ kind: "damaged", why });
+  // Counted before they are parsed: millions of short lines would take gigabytes.
+  const count = named.to - named.from + 1;
+  if (count > MOST_EVENTS || linesIn(found.bytes) !== count + 1)
+    return damaged("it has other events than its name says");
   let lines: unknown[];
   try {
     lines = found.bytes
@@ -102,6 +108,12 @@ export async function readSegment(vault: Vault, named: NamedSegment, ledger: str
   }
   if (seq !== to || sum !== after) return damaged("its events are not those that were written");
   return { kind: "whole", segment: { header, events: events.filter(isEvent) } };
+}
+
+function linesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++;
+  return count;
 }
 
 function isHeader(value: unknown): value is Header {

@@ -39,8 +39,9 @@ export interface Vault {
 /** So much an object is, and unpacks to, at the most. A few bytes of zstd can unpack to any number: beyond `PLAIN_SIZE` it must pay for it. */
 const MOST_OBJECT = 256 << 20;
 const MOST_UNPACKED = 1 << 30;
-const PLAIN_SIZE = 64 << 20;
+const PLAIN_SIZE = 16 << 20;
 const MOST_GROWTH = 64;
+const SKIPPABLE_FRAME = 0x184d2a50;
 /** What sealing adds, and packing to what cannot be packed. */
 const SLACK = 64 << 10;
 const PLAIN = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}|~[0-9a-f]{40})$/;
@@ -60,6 +61,15 @@ const mostOf = (name: string): number => (name.startsWith(CHUNKS) ? CHUNK + SLAC
 function mostUnpacked(name: string, packed: number): number {
   if (name.startsWith(CHUNKS)) return CHUNK;
   return Math.min(MOST_UNPACKED, Math.max(PLAIN_SIZE, packed * MOST_GROWTH));
+}
+
+/** What packs all too well is made longer by a frame that unpacks to nothing: so nobody needs to trust a few bytes with much memory. */
+function paid(name: string, { length }: Uint8Array, packed: Buffer): Buffer {
+  if (length <= mostUnpacked(name, packed.length)) return packed;
+  const filling = Buffer.alloc(8 + Math.ceil(length / MOST_GROWTH));
+  filling.writeUInt32LE(SKIPPABLE_FRAME, 0);
+  filling.writeUInt32LE(filling.length - 8, 4);
+  return Buffer.concat([packed, filling]);
 }
 
 export function openVault(place: BackupPlace, project: string, key: Buffer | undefined): Vault {
@@ -103,7 +113,7 @@ function vaultOn(parts: VaultParts): Vault {
     moved,
     strays,
     async put(name, bytes) {
-      const packed = await compress(bytes, FRAME);
+      const packed = paid(name, bytes, await compress(bytes, FRAME));
       const object = sealing ? sealing.seal(name, packed) : packed;
       if (object.length > mostOf(name) || bytes.length > mostUnpacked(name, packed.length)) throw tooLarge(name, bytes);
       await place.put(top + name + ending, object);

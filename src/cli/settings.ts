@@ -1,6 +1,5 @@
 // What the command line makes of settings: the policy, the sandbox, the hooks, the model's environment; and what is said about them.
 import { dirname, isAbsolute, join } from "node:path";
-import { folderOfPlace, pathOfUser } from "../backup/place.ts";
 import { openHome, type Project, stateHome } from "../contexts/project.ts";
 import { messageOf } from "../ledger/error.ts";
 import type { StorePlace } from "../ledger/open-store.ts";
@@ -62,10 +61,11 @@ export async function openSettings(
     ? probeSandbox(stateRoot(flags, project), project.root)
     : { works: false, why: 'switched off by "sandbox": { "enabled": false } in your settings or in --settings' };
   const { additionalDirectories, defaultMode = "default", bypassOff: _, ...rules } = settings.permissions;
+  const backups = await backupPaths(settings.backup);
   const sandbox = sandboxState.works
     ? {
         bwrap: sandboxState.bwrap,
-        ...sandboxOf(settings, project, { home, configHome, root: stateRoot(flags, project) }),
+        ...sandboxOf(settings, project, { home, configHome, root: stateRoot(flags, project), backups }),
       }
     : undefined;
   const says = [...loaded.warnings, ...describeWithheld(loaded, withheldFiles(project.root))];
@@ -79,7 +79,7 @@ export async function openSettings(
       policy: { mode: defaultMode, ...rules },
       home,
       additionalDirectories,
-      own: [stateRoot(flags, project), stateHome(), join(configHome, "holdfast"), ...backupPaths(settings.backup)],
+      own: [stateRoot(flags, project), stateHome(), join(configHome, "holdfast"), ...backups],
       sandboxed: sandbox !== undefined,
       openNetwork: sandbox?.network === true,
     },
@@ -88,11 +88,11 @@ export async function openSettings(
   };
 }
 
-/** `root`: where state is kept. */
+/** `root`: where state is kept; `backups`: what of it the settings have kept elsewhere, and the key to it. */
 function sandboxOf(
-  { sandbox, permissions, backup }: LoadedSettings["settings"],
+  { sandbox, permissions }: LoadedSettings["settings"],
   project: Project,
-  { home, configHome, root }: { home: string; configHome: string; root: string },
+  { home, configHome, root, backups }: { home: string; configHome: string; root: string; backups: string[] },
 ): SandboxOptions {
   const { XDG_DATA_HOME = "" } = process.env;
   return {
@@ -100,7 +100,7 @@ function sandboxOf(
     home,
     dir: join(project.stateDir, "private"),
     state: project.stateDir,
-    hidden: [root, stateHome(), ...filesOf(project.ledgers), ...backupPaths(backup)],
+    hidden: [root, stateHome(), ...filesOf(project.ledgers), ...backups],
     xdg: { config: configHome, ...(isAbsolute(XDG_DATA_HOME) && { data: XDG_DATA_HOME }) },
     readable: sandbox.readable,
     writable: [...sandbox.writable, ...permissions.additionalDirectories],
@@ -109,7 +109,9 @@ function sandboxOf(
 }
 
 /** A command that reads the key, or empties the folder, has the backups. */
-function backupPaths({ place, keyFile }: LoadedSettings["settings"]["backup"]): string[] {
+async function backupPaths({ place, keyFile }: LoadedSettings["settings"]["backup"]): Promise<string[]> {
+  if (place === undefined && keyFile === undefined) return [];
+  const { folderOfPlace, pathOfUser } = await import("../backup/place.ts");
   const folder = place === undefined ? undefined : folderOfPlace(place);
   return [...(folder === undefined ? [] : [folder]), ...(keyFile === undefined ? [] : [pathOfUser(keyFile)])];
 }

@@ -180,8 +180,8 @@ describe("an object", () => {
   const zeros = (bytes: number) => zstdCompressSync(Buffer.alloc(bytes));
 
   it.each([
-    ["ledgers/board/0000000001-0000000001.0123456789abcdef.0.jsonl.zst", (64 << 20) + 1],
-    [`blobs/ab/${"ab".repeat(32)}.zst`, (64 << 20) + 1],
+    ["ledgers/board/0000000001-0000000001.0123456789abcdef.0.jsonl.zst", (16 << 20) + 1],
+    [`blobs/ab/${"ab".repeat(32)}.zst`, (16 << 20) + 1],
     [`chunks/${"ab".repeat(32)}.zst`, (8 << 20) + 1],
   ])("that unpacks to more than can be meant is not unpacked: %s", async (name, bytes) => {
     const vault = await folderVault(onTestFinished);
@@ -214,10 +214,28 @@ describe("an object", () => {
     expect(await vault.get(name)).toEqual({ kind: "damaged", why: "it is no file" });
   });
 
+  it.each([undefined, KEY])("of ours that packs all too well is read again (key: %s)", async (key) => {
+    const vault = await folderVault(onTestFinished, key);
+    const bytes = Buffer.alloc((16 << 20) + 1, "x");
+    const name = `blobs/ab/${"ab".repeat(32)}.zst`;
+    await vault.put(name, bytes);
+    const found = await vault.get(name);
+    expect(found.kind === "whole" && found.bytes.equals(bytes)).toEqual(true);
+  });
+
   it("that no restore would take is not written", async () => {
     const vault = await folderVault(onTestFinished);
-    await expect(vault.put("ledgers/x/1", Buffer.alloc((64 << 20) + 1))).rejects.toMatchObject({ code: "limit" });
+    await expect(vault.put("chunks/x", Buffer.alloc((8 << 20) + 1))).rejects.toMatchObject({ code: "limit" });
     expect(await objectsIn(vault.place)).toEqual([]);
+  });
+
+  it("with more lines than its name has events is not parsed", async () => {
+    const { vault } = await backedUp();
+    const name = (await objectsIn(vault.place)).find((one) => one.includes("/board/"))!;
+    await vault.place.put(name, zstdCompressSync(Buffer.from("0\n".repeat(8 << 20))));
+    await expect(restoreBackup({ vault, to: await open(), path: ROOT })).rejects.toThrow(
+      "it has other events than its name says",
+    );
   });
 });
 
