@@ -7,6 +7,7 @@ import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { LedgerSummary, Seq, Store, WakeInput } from "../ledger/store.ts";
 import { isOurName, STRANGE_NAME } from "./ledger-names.ts";
+import { isOwnLedger } from "./own-ledgers.ts";
 
 export interface CopyAllOptions {
   from: Store;
@@ -15,10 +16,15 @@ export interface CopyAllOptions {
   signal?: AbortSignal;
 }
 
+/** What backups record in a store goes along, and is counted apart: a backup does not have it. */
 export interface CopyAllReport {
   ledgers: number;
   contexts: number;
   events: Seq;
+  /** Ledgers of backups themselves. */
+  own: number;
+  /** Ledgers that the target has besides. */
+  besides: number;
   /** Events that an earlier, unfinished copy had brought. */
   already: Seq;
   blobs: number;
@@ -36,7 +42,7 @@ export async function copyAllLedgers({ from, to, progress, signal }: CopyAllOpti
   const wakes = await from.due(Number.MAX_SAFE_INTEGER);
   const stale = await to.due(Number.MAX_SAFE_INTEGER);
   const total = entries.reduce((sum, { head }) => sum + head, 0);
-  const report = { ledgers: 0, contexts: 0, events: 0, already: 0, blobs: 0, wakes: wakes.length };
+  const report = { ledgers: 0, contexts: 0, events: 0, own: 0, already: 0, blobs: 0, wakes: wakes.length };
   let done = 0;
   for (const entry of entries.toSorted((a, b) => a.updatedAt - b.updatedAt)) {
     signal?.throwIfAborted();
@@ -46,13 +52,25 @@ export async function copyAllLedgers({ from, to, progress, signal }: CopyAllOpti
     const count = () => progress?.(++done, total);
     const copied = await copyLedger(sourceOf(from, entry), to, { wake, progress: count, ...(signal && { signal }) });
     done += copied.already;
+    if (isOwnLedger(ledger)) {
+      report.own++;
+      continue;
+    }
     report.ledgers++;
     report.contexts += ledger.startsWith("ctx_") ? 1 : 0;
     report.events += copied.head;
     report.already += copied.already;
     report.blobs += copied.blobs;
   }
-  return { ...report, hash: await compared(from, to, entries) };
+  const hash = await compared(from, to, entries);
+  return { ...report, besides: await besides(to, entries), hash };
+}
+
+async function besides(to: Store, entries: readonly LedgerSummary[]): Promise<number> {
+  const copied = new Set(entries.map(({ ledger }) => ledger));
+  let found = 0;
+  for await (const { ledger } of to.list()) if (!copied.has(ledger) && !isOwnLedger(ledger)) found++;
+  return found;
 }
 
 async function refuseRunning(from: Store): Promise<void> {

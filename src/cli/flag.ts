@@ -61,6 +61,18 @@ export const toggle = (help: string, more?: More): Flag<boolean> => flag(help, (
 export const text = (argument: string, help: string, more?: More): Flag<string | undefined> =>
   flag(help, last, { argument, ...more });
 
+/** One that is given and empty is a mistake: most often a variable that is not set. */
+export const nonEmptyText = (argument: string, help: string, more?: More): Flag<string | undefined> =>
+  flag(
+    help,
+    (given, typed) => {
+      const value = last(given);
+      if (value?.trim() !== "") return value;
+      throw wrong(`${typed} was given nothing (a variable that is not set?): give ${argument}, or leave it out`);
+    },
+    { argument, ...more },
+  );
+
 export const texts = (
   argument: string,
   help: string,
@@ -107,7 +119,7 @@ export const timeSpan = (argument: string, help: string, more?: More): Flag<numb
     (given, typed) => {
       const value = last(given);
       if (value === undefined) return undefined;
-      const [, amount, unit = "s"] = /^(\d{1,6})(ms|s|m|h)?$/.exec(value) ?? [];
+      const [, amount, unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(value) ?? [];
       if (amount !== undefined) return Number(amount) * UNITS_MS[unit]!;
       throw wrong(`${typed} takes a time such as 30s, 5m or 1h, not "${value}"`);
     },

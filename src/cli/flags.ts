@@ -3,7 +3,18 @@
 import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
 import { isToolName } from "../claude-code/tool-names.ts";
 import { isNoModel, modelSpec } from "../models/model-spec.ts";
-import { choice, count, dollars, type Flag, maybeText, text, texts, toggle, type Values } from "./flag.ts";
+import {
+  choice,
+  count,
+  dollars,
+  type Flag,
+  maybeText,
+  nonEmptyText,
+  text,
+  texts,
+  toggle,
+  type Values,
+} from "./flag.ts";
 
 const cwd: Flag<string> = {
   argument: "DIR",
@@ -21,7 +32,7 @@ export const EVERY = {
 /** Which project, and where its state lies. */
 export const PLACE = {
   cwd,
-  state: text("DIR|sqlite:FILE|redis://…", "instead of $XDG_STATE_HOME/holdfast (or $HOLDFAST_STATE)"),
+  state: nonEmptyText("DIR|sqlite:FILE|redis://…", "instead of $XDG_STATE_HOME/holdfast (or $HOLDFAST_STATE)"),
   ...EVERY,
 };
 export type PlaceFlags = Pick<Values<typeof PLACE>, "cwd" | "state"> & { door?: "terminal" };

@@ -78,7 +78,7 @@ interface Home {
 
 /** `$HOLDFAST_STATE` stands for `state` where none is given: an address with a password stays out of the list of processes. */
 export function openHome({ state, env = process.env }: Pick<ProjectOptions, "state" | "env">): Home {
-  const wanted = state || env.HOLDFAST_STATE || stateHome(env);
+  const wanted = state ?? (env.HOLDFAST_STATE || stateHome(env));
   if (isServer(wanted)) return { home: stateHome(env), server: wanted };
   const scheme = /^\s*([a-z][a-z0-9+.-]*):\/\//i.exec(wanted)?.[1];
   if (scheme !== undefined && scheme !== "sqlite" && scheme !== "file")
@@ -86,9 +86,21 @@ export function openHome({ state, env = process.env }: Pick<ProjectOptions, "sta
       "invalid",
       `${scheme}:// is no place for state: give a directory, sqlite:FILE, or redis://, rediss://, redis+sentinel:// (in small letters)`,
     );
-  const at = path.resolve(wanted.replace(/^(sqlite|file):(\/\/)?/, ""));
-  return wanted.startsWith("sqlite:") ? { home: path.dirname(at), file: at } : { home: at };
+  const named = wanted.replace(/^(sqlite|file):(\/\/)?/, "");
+  if (named.trim() === "") throw nowhere(wanted);
+  const at = path.resolve(named);
+  if (!wanted.startsWith("sqlite:")) return { home: at };
+  if (fs.statSync(at, { throwIfNoEntry: false })?.isDirectory())
+    throw new HoldfastError("invalid", `${at} is a folder: give sqlite:FILE, or the folder without sqlite:`);
+  return { home: path.dirname(at), file: at };
 }
+
+/** Whoever gave an empty one meant another than the usual: most often a variable was not set. */
+const nowhere = (given: string): HoldfastError =>
+  new HoldfastError(
+    "invalid",
+    `the state is to be in "${given}", which names no place (a variable that is not set?): give DIR, sqlite:FILE or redis://…`,
+  );
 
 /**
  * The project that a directory belongs to. `state` replaces the state directory; `sqlite:FILE` names the very file.

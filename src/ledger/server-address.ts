@@ -28,3 +28,11 @@ export function addressed(address: string, project: string): string {
   if (projectIn(address) !== undefined) return address;
   return `${address}${address.includes("?") ? "&" : "?"}project=${encodeURIComponent(project)}`;
 }
+
+/** For people: `instead` stands where a password does. */
+export function passwordLeftOut(address: string, instead: string): string {
+  const [place = "", ...settings] = address.split("?");
+  const shown = place.replace(/^([^/]*\/\/[^@:]*:).+@/, (_, before: string) => `${before}${instead}@`);
+  const said = settings.join("?").replace(/((?:^|&)[^=&]*password=)[^&]*/gi, (_, name: string) => name + instead);
+  return settings.length === 0 ? shown : `${shown}?${said}`;
+}

@@ -17,7 +17,7 @@ async function tasks(...args: string[]): Promise<string> {
 }
 
 it("adds, wires, claims, completes, draws, exports and imports", async () => {
-  expect(await tasks("ls")).toEqual('No tasks: add one with holdfast tasks add "what to do"');
+  expect(await tasks("ls")).toEqual(`No tasks: add one with holdfast tasks add 'what to do' --cwd ${cwd}`);
   expect(await tasks("add", "Write the schema", "priority=high", "description=All tables")).toEqual(
     "created task_1 pending high: Write the schema",
   );

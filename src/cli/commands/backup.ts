@@ -1,4 +1,4 @@
-// `holdfast backup now|run|ls|restore|drill|prune|schedule`: copies of this project's state in a bucket or a folder.
+// `holdfast backup now|run|ls|restore|drill|prune`: copies of this project's state in a bucket or a folder.
 import { resolve } from "node:path";
 import { STRANGE_NAME } from "../../backup/ledger-names.ts";
 import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
@@ -8,7 +8,7 @@ import { age, escapedName, listing, printable } from "../../front/presentation/p
 import { counted } from "../../text/counted.ts";
 import { type BackupFlags, backupSettings, openVaultFor, timeFlag } from "../backup-place.ts";
 import type { JsonToo } from "../flags.ts";
-import { type OpenState, projectOf, withState } from "../open.ts";
+import { type OpenState, withState } from "../open.ts";
 import { createProgressBar } from "../progress.ts";
 
 type Flags = BackupFlags & JsonToo;
@@ -286,40 +286,7 @@ async function askedToEnd(): Promise<void> {
   for (const signal of SIGNALS) process.off(signal, end);
 }
 
-/** Contract: prints; nothing is installed. */
-export async function schedule(
-  flags: Flags & { every?: string | undefined },
-  given: string | undefined,
-): Promise<number> {
-  const project = await projectOf(flags);
-  const settings = await backupSettings(flags, project);
-  const vault = await openVaultFor(flags, project, { given, write: true, settings });
-  const { shown } = vault.place;
-  const ms = timeFlag("every", flags.every) ?? 3_600_000;
-  const line = commandLine(nowWords(flags, shown), flags, project.root);
-  const when = crontabTime(ms);
-  const inSettings = JSON.stringify({ backup: { place: shown, every: "10s", keep: "30d" } });
-  if (flags.json) print({ crontab: `${when} ${line}`, command: line, settings: JSON.parse(inSettings) });
-  else {
-    say(
-      `For \`crontab -e\` (nothing was installed${shown.startsWith("s3:") ? "; the AWS_ variables must stand there too" : ""}):`,
-    );
-    say(`  ${when} ${line}`);
-    say("For a backup that is seconds behind, while `holdfast worker` runs, in your settings:");
-    say(`  ${inSettings}`);
-  }
-  return 0;
-}
-
-const nowWords = ({ keyFile }: BackupFlags, place: string): string[] => [
+export const nowWords = ({ keyFile }: BackupFlags, place: string): string[] => [
   ...["backup", "now", place],
   ...(keyFile === undefined ? [] : ["--key-file", resolve(keyFile)]),
 ];
-
-/** The nearest that a crontab can say. */
-function crontabTime(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000));
-  if (minutes < 60) return `*/${minutes} * * * *`;
-  const hours = Math.round(minutes / 60);
-  return hours < 24 ? `0 */${hours} * * *` : "0 3 * * *";
-}

@@ -2,6 +2,7 @@
 
 import { listContexts } from "../../contexts/listing.ts";
 import { openContexts } from "../../contexts/open.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -38,7 +39,7 @@ export const rm = (flags: Look, id: string): Promise<number> =>
       else process.stdout.write(`Cancelled: ${printable(onlyLocal(showSchedule(done.was)))}\n`);
       return 0;
     }
-    throw new HoldfastError("not_found", `there is no schedule ${id}: see \`holdfast cron ls\``);
+    throw new HoldfastError("not_found", `there is no schedule ${id}: see \`${commandLine(["cron", "ls"], flags)}\``);
   });
 
 /** For the lead of a context, or of a fresh one. */
@@ -66,7 +67,10 @@ async function addTo(
     { wake },
   );
   if (flags.json) process.stdout.write(`${JSON.stringify({ context, scheduleId })}\n`);
-  else process.stdout.write(`${context}  ${printable(echo)}\nIt fires while a host runs: holdfast worker\n`);
+  else
+    process.stdout.write(
+      `${context}  ${printable(echo)}\nIt fires while a host runs: ${commandLine(["worker"], flags, project.root)}\n`,
+    );
   return 0;
 }
 

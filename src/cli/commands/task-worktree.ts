@@ -43,7 +43,7 @@ export async function seeWorktree(
     const left = await worktrees.branchLeft(name).catch(() => undefined);
     const merge = left && left.unmerged > 0 ? [`  its branch ${left.branch} stays`, ...takeOver()] : [];
     const why = isHoldfastError(error) ? error.what : messageOf(error);
-    const free = `  to take it off the task: holdfast tasks update ${visible(task)} worktree=`;
+    const free = `  to take it off the task: ${commandLine(["tasks", "update", task, "worktree="], flags, root)}`;
     return { lines: [`worktree ${visible(name)}: ${visible(why)}`, ...merge, free], state: null };
   }
 }

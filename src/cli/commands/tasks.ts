@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { Project } from "../../contexts/project.ts";
+import { commandLine } from "../../front/presentation/command-line.ts";
 import { outputColumns } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
 import type { Board } from "../../mechanisms/tasks/board.ts";
@@ -86,7 +87,8 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
     ...(given.label && { label: given.label }),
   });
   if (flags.json) return print(`${JSON.stringify(all)}\n`);
-  if (all.length === 0) process.stderr.write('No tasks: add one with holdfast tasks add "what to do"\n');
+  if (all.length === 0)
+    process.stderr.write(`No tasks: add one with ${commandLine(["tasks", "add", "what to do"], flags)}\n`);
   const shown = flags.all ? all : all.slice(0, LISTED);
   for (const task of shown) print(`${line(desk, task)}\n`);
   if (shown.length < all.length) print(`… and ${all.length - shown.length} more: --all shows them\n`);

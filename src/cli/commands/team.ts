@@ -1,6 +1,6 @@
 // `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
 
-import { commandLine } from "../../front/presentation/command-line.ts";
+import { commandLine, startLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
@@ -73,7 +73,8 @@ async function list(state: OpenState, teams: Ledger[], flags: Flags, only?: stri
   }));
   if (only !== undefined && mates.length === 0) throw nobody(teams, only);
   if (flags.json) process.stdout.write(`${JSON.stringify(mates)}\n`);
-  else if (mates.length === 0) process.stderr.write("There is no team: `holdfast -p … --stay` can build one.\n");
+  else if (mates.length === 0)
+    process.stderr.write(`There is no team: \`${startLine(flags)} --stay\` can build one.\n`);
   for (const mate of flags.json ? [] : mates) {
     const work = [
       mate.status,

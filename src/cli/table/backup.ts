@@ -44,7 +44,10 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where it is in AWS_REGION or AWS_EN
         ...OF_PROJECT,
         ...COMMON,
       },
-      run: async (flags, [place]) => (await backup()).restore(flags, place),
+      run: async (flags, [place]) => {
+        await (await import("../restorable.ts")).refuseUnlessRestorable(flags, place);
+        return (await backup()).restore(flags, place);
+      },
     }),
     drill: verb({
       words: "[PLACE]",
@@ -68,7 +71,7 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where it is in AWS_REGION or AWS_EN
       words: "[PLACE]",
       help: "what to put into a crontab or your settings; nothing is installed",
       flags: { ...every("1h"), ...COMMON },
-      run: async (flags, [place]) => (await backup()).schedule(flags, place),
+      run: async (flags, [place]) => (await import("../commands/backup-schedule.ts")).schedule(flags, place),
     }),
   },
 };

@@ -1,6 +1,8 @@
 // `holdfast`: the interactive terminal. The prompt is there at once; the context is opened behind it, and goes on until somebody leaves.
+
 import { setImmediate as painted, setTimeout as sleep } from "node:timers/promises";
 import type { ContextInfo } from "../../contexts/listing.ts";
+import { explainState } from "../../front/presentation/command-line.ts";
 import { oneLine } from "../../front/presentation/printable.ts";
 import { isDumb } from "../../front/presentation/style.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
@@ -65,6 +67,7 @@ const STOPPED = "· interrupted; say how to go on, or just: go on";
 
 export async function interactive(given: InteractiveFlags, words: string[]): Promise<number> {
   const flags: InteractiveFlags = { ...given, door: "terminal" };
+  explainState(flags); // before there is a screen
   const state = await openState(flags, { interactive: true });
   const left = Promise.withResolvers<number>();
   const over = new AbortController();

@@ -1,7 +1,8 @@
 // Command lines that are printed for people to type: they work as printed, in any directory.
 import path from "node:path";
-import { hasPassword, isServer } from "../../ledger/server-address.ts";
+import { hasPassword, isServer, passwordLeftOut } from "../../ledger/server-address.ts";
 import { hexOf } from "../../text/visible.ts";
+import { printable } from "./printable.ts";
 
 /** What says where a command works: as it was typed. */
 export interface Place {
@@ -28,8 +29,23 @@ export function shellWord(text: string): string {
 
 /** `root`: the directory it belongs to; the state directory is named where it was given. */
 export function commandLine(words: readonly string[], flags: Place, root?: string): string {
+  explainState(flags);
   const at = ["--cwd", root || path.resolve(flags.cwd)];
   return [...["holdfast", ...words, ...at].map(shellWord), ...stateWords(flags.state)].join(" ");
+}
+
+/** Which addresses it was said of, by this process. */
+const explained = new Set<string>();
+
+/** A printed line has `$HOLDFAST_STATE` where the address holds a password: it works once that is set, which is said once. */
+export function explainState({ state }: Pick<Place, "state">): void {
+  if (state === undefined || explained.has(state)) return;
+  if (!isServer(state) || !hasPassword(state) || process.env.HOLDFAST_STATE === state) return;
+  explained.add(state);
+  const address = `'${passwordLeftOut(state, "PASSWORD").replaceAll("'", "%27")}'`;
+  process.stderr.write(
+    `holdfast: --state holds a password, which is not printed; for the commands below, with it in place of PASSWORD: export HOLDFAST_STATE=${printable(address)}\n`,
+  );
 }
 
 /** How to take that context up again. `more`: flags beside. */
@@ -57,7 +73,7 @@ function stateWords(state: string | undefined): string[] {
   return ["--state", hasPassword(state) ? '"$HOLDFAST_STATE"' : shellWord(state)];
 }
 
-function absoluteState(state: string): string {
+export function absoluteState(state: string): string {
   const [scheme = ""] = /^(sqlite|file):(\/\/)?/.exec(state) ?? [];
   return `${scheme}${path.resolve(state.slice(scheme.length))}`;
 }
