@@ -118,7 +118,7 @@ export const trustOf = (flags: PlaceFlags, project: Pick<Project, "stateDir">): 
   openTrust(join(stateRoot(flags, project), "trust.json"));
 
 /** Beside the projects: what holds for all of them. */
-const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
+export const stateRoot = (flags: PlaceFlags, project: Pick<Project, "stateDir">): string =>
   openHome(flags).file === undefined ? dirname(dirname(project.stateDir)) : project.stateDir;
 
 function checkRule(text: string): string | undefined {
