@@ -257,7 +257,11 @@ async function takenUpOf(
   if (Object.keys(escalation).length === 0) return { start: knownMode(start), left: {} };
   if ((await trustNow(flags, state.project).then(trustHash)) === given.trust)
     return { start: knownMode(start), left: {} };
-  return { start: knownMode(without(start, escalation)), left: escalation, why: "what this repository may run or allow was another then" };
+  return {
+    start: knownMode(without(start, escalation)),
+    left: escalation,
+    why: "what this repository may run or allow was another then",
+  };
 }
 
 /** A script of tool calls in place of a model does not come from elsewhere. */
