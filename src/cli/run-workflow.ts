@@ -16,7 +16,7 @@ import type { WorkFlags } from "./flags.ts";
 import { type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
 import { offlineNews, playsScripts } from "./phase-scripts.ts";
-import { begunWith, startOf } from "./start.ts";
+import { begunWith, startOf, type WorkerRule } from "./start.ts";
 
 export interface WorkflowExecution extends Pick<WorkflowRunOptions, "inputs" | "repeat" | "whenStopped" | "wait"> {
   flags: WorkFlags;
@@ -30,6 +30,8 @@ export interface WorkflowExecution extends Pick<WorkflowRunOptions, "inputs" | "
   screen: Screen;
   signal: AbortSignal;
   onBegun?: (context: string) => void;
+  /** No person has told it to go on. */
+  worker?: WorkerRule;
   /** Around each of its agents: where several works share the room of a process. */
   placed?: <T>(context: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -38,7 +40,7 @@ export async function executeWorkflow(of: WorkflowExecution): Promise<WorkflowRu
   const { flags, contexts, context: given, spec, info, screen } = of;
   const state = stateAt(of.state, flags, info);
   const { root } = state.project;
-  const started = await startOf(flags, state, info);
+  const started = await startOf(flags, state, info, of.worker);
   const mechanisms = [playsScripts(spec, root)];
   const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms }).catch(
     (error) => begunWith(error, info, flags),

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import os from "node:os";
 import path from "node:path";
-import { isPermissionMode, type PermissionMode } from "../claude-code/permission-modes.ts";
+import { isNarrower, isPermissionMode, type PermissionMode } from "../claude-code/permission-modes.ts";
 import type { ContextInfo } from "../contexts/listing.ts";
 import { type GivenIn, type Remembered, readStart, type Start, startedEvent } from "../contexts/start.ts";
 import { resumeLine, shellWord } from "../front/presentation/command-line.ts";
@@ -17,7 +17,8 @@ import type { PlaceFlags, WorkFlags } from "./flags.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import type { OpenState } from "./open.ts";
 import { givenServers, type KeptConfig, unchangedFiles } from "./remembered-servers.ts";
-import { trustNow } from "./settings.ts";
+import { stateRoot, trustNow } from "./settings.ts";
+import { openStartSeal, type StartSeal } from "./start-seal.ts";
 
 /** The type of a lead is chosen with a prompt only. */
 type Given = WorkFlags &
@@ -31,16 +32,34 @@ export interface Started<F extends Given = Given> {
   says(mode: PermissionMode): string[];
   /** What is to be recorded now; undefined when that is known already. */
   record(opened: { modelSpec?: string; settings: LoadedSettings }): ((context: string) => EventInput) | undefined;
+  /** Something is taken up that lets more happen unasked, or in more places. */
+  widens: boolean;
+}
+
+type Whose = Pick<ContextInfo, "id"> & Partial<Pick<ContextInfo, "root">>;
+
+/** For whom a process works that no person has told to go on with this very context. */
+export interface WorkerRule {
+  /** Its own. */
+  mode: PermissionMode;
+  /** What widens is taken up as well, where it would be for a person. */
+  accepts: boolean;
 }
 
 /** Without a context it is a new one: then everything is as given. */
-export async function startOf<F extends Given>(flags: F, state: OpenState, context?: ContextInfo): Promise<Started<F>> {
+export async function startOf<F extends Given>(
+  flags: F,
+  state: OpenState,
+  context?: Whose,
+  worker?: WorkerRule,
+): Promise<Started<F>> {
   const remembered = context && (await readStart(state.store, context.id));
   const given = givenStart(flags, state.project.root);
-  const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id }));
+  const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id, worker }));
   const { root } = state.project;
   const merged: Start = { ...(taken && withModels(taken.start, (spec) => modelIn(root, spec))), ...given };
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
+  if (taken && worker) Object.assign(merged, narrowest(taken.start, { given, worker, began: remembered.start }));
   return {
     flags: {
       ...withStart(flags, merged),
@@ -48,8 +67,9 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
       ...(taken?.start.pluginDirs && !given.pluginDirs && { keptPluginDirs: taken.start.pluginDirs }),
     },
     says: (mode) => (context && taken ? saysOf({ context, taken, given, flags, mode }) : []),
+    widens: taken !== undefined && Object.keys(escalationIn(taken.start)).length > 0,
     record({ modelSpec, settings }) {
-      if (context && Object.keys(given).length === 0) return undefined;
+      if (worker || (context && Object.keys(given).length === 0)) return undefined;
       const whole = { ...merged, ...(modelSpec && { model: absoluteModel(modelSpec) }) };
       // Settings are given for one run; but what they refused or asked about is not allowed by leaving them out.
       for (const kind of ["deny", "ask"] as const) {
@@ -59,9 +79,28 @@ export async function startOf<F extends Given>(flags: F, state: OpenState, conte
       const start = withModels(whole, (spec) => modelFrom(root, spec));
       const isKnown = taken && Object.keys(taken.left).length === 0 && sameJson(start, remembered.start);
       if (isKnown || Object.keys(start).length === 0) return undefined;
-      return (id) => startedEvent(start, { ...placeOf(state), ledger: id, trust: trustHash(settings) });
+      return (id) => {
+        const given = { ...placeOf(state), ledger: id, trust: trustHash(settings) };
+        return startedEvent(start, given, sealOf(flags, state)?.of({ start, given }));
+      };
     },
   };
+}
+
+/** What a worker was given does not undo what a context was begun with: the narrower mode counts, and the fewer rounds. */
+function narrowest(taken: Start, of: { given: Start; worker: WorkerRule; began: Start }): Start {
+  const { given, worker, began } = of;
+  const rounds = [taken.maxRounds, given.maxRounds].filter((one) => one !== undefined);
+  return {
+    permissionMode: narrowestMode(taken.permissionMode, began.permissionMode, worker.mode) ?? given.permissionMode,
+    ...(rounds.length > 0 && { maxRounds: Math.min(...rounds) }),
+  };
+}
+
+/** Undefined: the worker's own. */
+function narrowestMode(taken: string | undefined, began: string | undefined, own: PermissionMode) {
+  if (isPermissionMode(began) && isNarrower(began, own)) return began;
+  return isPermissionMode(taken) && isEscalating(taken) ? taken : undefined;
 }
 
 /** A model that cannot be opened and that nobody gave now: it is said where it comes from. */
@@ -142,19 +181,36 @@ interface Taken extends TakenStart {
   servers: KeptConfig[];
 }
 
-async function takenUp(
-  remembered: Remembered,
-  { flags, state, context }: { flags: Given; state: OpenState; context: string },
-): Promise<Taken> {
+interface TakingUp {
+  flags: Given;
+  state: OpenState;
+  context: string;
+  worker?: WorkerRule | undefined;
+}
+
+async function takenUp(remembered: Remembered, of: TakingUp): Promise<Taken> {
+  const { flags, worker } = of;
   const { settings, approvals: _, ...start } = remembered.start; // who answers is a matter of each run; older versions recorded it
-  const kept = { ...remembered, start };
-  const taken = withServers(await takenUpOf(kept, { flags, state, context }));
+  const kept = { ...remembered, start, recorded: remembered.start };
+  const known = await takenUpOf(kept, of);
+  const taken = withServers(worker && !worker.accepts ? notWidening(known) : known);
   if (!settings || flags.settings !== undefined) return taken;
   const why = [...(taken.why === undefined ? [] : [taken.why]), "of settings only deny and ask rules are kept"].join(
     "; ",
   );
   return { ...taken, left: { ...taken.left, settings }, why };
 }
+
+/** Nobody is there who sees what it is given. */
+function notWidening(taken: TakenStart): TakenStart {
+  const wide = escalationIn(taken.start);
+  if (Object.keys(wide).length === 0) return taken;
+  const why = taken.why ?? "a worker takes it up only with --accept-escalated";
+  return { start: without(taken.start, wide), left: { ...taken.left, ...wide }, why };
+}
+
+const without = (start: Start, some: Start): Start =>
+  Object.fromEntries(Object.entries(start).filter(([key]) => !Object.hasOwn(some, key)));
 
 /** Servers of files that changed, and of JSON, are not taken up. */
 function withServers(taken: TakenStart): Taken {
@@ -175,18 +231,22 @@ const SERVERS_LEFT =
   "a file of servers counts only while it says what it said then, and JSON, which may hold keys, is not kept";
 
 async function takenUpOf(
-  { start, given, imported }: Remembered,
-  { flags, state, context }: { flags: Given; state: OpenState; context: string },
+  { start, recorded, given, imported, seal }: Remembered & { recorded: Start },
+  { flags, state, context }: TakingUp,
 ): Promise<TakenStart> {
   const escalation = escalationIn(start);
   const now = { ...placeOf(state), ledger: context };
-  const strange = imported ? "it came in with an import" : foreignTo(given, now);
+  const isForged = () => sealOf(flags, state)?.fits({ start: recorded, given }, seal) === false;
+  const strange = imported
+    ? "it came in with an import"
+    : (foreignTo(given, now) ?? (isForged() ? UNSEALED : undefined));
   if (strange) {
-    const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig, contextWindow } = start;
+    const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig, contextWindow, maxRounds } = start;
     const narrow: Start = {
       ...(model && !plays(model) && { model }),
       ...(fallbackModels && !fallbackModels.some(plays) && { fallbackModels }),
       ...(contextWindow !== undefined && { contextWindow }),
+      ...(maxRounds !== undefined && { maxRounds }),
       ...(deny && { deny }),
       ...(ask && { ask }),
       ...(strictMcpConfig && { strictMcpConfig }),
@@ -197,8 +257,11 @@ async function takenUpOf(
   if (Object.keys(escalation).length === 0) return { start: knownMode(start), left: {} };
   if ((await trustNow(flags, state.project).then(trustHash)) === given.trust)
     return { start: knownMode(start), left: {} };
-  const rest = Object.fromEntries(Object.entries(start).filter(([key]) => !Object.hasOwn(escalation, key)));
-  return { start: knownMode(rest), left: escalation, why: "what this repository may run or allow was another then" };
+  return {
+    start: knownMode(without(start, escalation)),
+    left: escalation,
+    why: "what this repository may run or allow was another then",
+  };
 }
 
 /** A script of tool calls in place of a model does not come from elsewhere. */
@@ -220,6 +283,12 @@ function escalationIn({ permissionMode, allow, directories, pluginDirs, mcpConfi
     ...(mcpConfig && { mcpConfig }),
   };
 }
+
+const UNSEALED = "it is not sealed by this user on this machine, and others write to this store";
+
+/** Where other machines write, an event proves nothing by what it says of itself. On a store of this machine there is no seal. */
+const sealOf = (flags: PlaceFlags, { store, project }: OpenState): StartSeal | undefined =>
+  store.reach === "network" ? openStartSeal(stateRoot(flags, project)) : undefined;
 
 type Place = Omit<GivenIn, "trust">;
 
@@ -254,7 +323,7 @@ function trustHash({ trusted, executables }: Pick<LoadedSettings, "trusted" | "e
 }
 
 interface Saying {
-  context: ContextInfo;
+  context: Whose;
   taken: Taken;
   given: Start;
   flags: PlaceFlags & Pick<Given, "stay">;

@@ -1,22 +1,15 @@
-// Contexts that were started with more than this worker was given: who takes them up, and as what.
-import { PERMISSION_MODES, type PermissionMode } from "../claude-code/permission-modes.ts";
-import { listContexts } from "../contexts/listing.ts";
+// As what a worker hosts a context: what it was started with counts where it narrows; where it widens, only if that is accepted.
+import { isNarrower, isPermissionMode, type PermissionMode } from "../claude-code/permission-modes.ts";
 import { readStart } from "../contexts/start.ts";
+import { canonicalJson } from "../ledger/content-hash.ts";
 import { isEscalating } from "../settings/repository.ts";
 import type { WorkFlags } from "./flags.ts";
+import type { McpFlags } from "./mcp-servers.ts";
 import type { OpenState } from "./open.ts";
-import { startOf } from "./start.ts";
+import { startOf, type WorkerRule } from "./start.ts";
 
-/** From the narrowest. */
-const WIDTHS: Record<PermissionMode, number> = {
-  plan: 0,
-  dontAsk: 0,
-  default: 1,
-  acceptEdits: 2,
-  auto: 3,
-  bypassPermissions: 4,
-  bypass: 4,
-};
+/** So long it is not looked up again: somebody may go on with the context meanwhile, with other rules. */
+const KNOWN_MS = 5_000;
 
 /** As what a context is hosted: as the worker itself, not at all, or with what it remembers. */
 export type HostedAs =
@@ -25,35 +18,35 @@ export type HostedAs =
   | { kind: "started"; flags: WorkFlags };
 
 export interface Escalated {
-  /** `mode`: the worker's own. Contract: what is remembered is taken up only as `-r` would take it up here. */
+  /** Contract: what is remembered is taken up only as `-r` would take it up here. */
   hostedAs(context: string): Promise<HostedAs>;
 }
 
-export function createEscalated(
-  state: OpenState,
-  flags: WorkFlags,
-  { mode: own, accepts }: { mode: PermissionMode; accepts: boolean },
-): Escalated {
-  const known = new Map<string, HostedAs>();
+export function createEscalated(state: OpenState, flags: WorkFlags & McpFlags, worker: WorkerRule): Escalated {
+  const known = new Map<string, { as: HostedAs; at: number }>();
 
   async function judge(context: string): Promise<HostedAs> {
-    const remembered = (await readStart(state.store, context))?.start.permissionMode;
-    const mode = PERMISSION_MODES.find((one) => one === remembered);
-    if (mode === undefined || !isEscalating(mode) || WIDTHS[mode] <= WIDTHS[own]) return { kind: "own" };
-    if (!accepts) return { kind: "refused", mode };
-    const info = (await listContexts(state.store)).find(({ id }) => id === context);
-    const { permissionMode: _, ...others } = flags;
-    const started = await startOf({ ...others, permissionMode: undefined }, state, info);
-    return started.flags.permissionMode === mode ? { kind: "started", flags: started.flags } : { kind: "own" };
+    const mode = (await readStart(state.store, context))?.start.permissionMode;
+    if (isPermissionMode(mode) && isEscalating(mode) && isNarrower(worker.mode, mode) && !worker.accepts)
+      return { kind: "refused", mode };
+    const started = await startOf(flags, state, { id: context }, worker);
+    const as = started.widens ? started.flags : narrowed(flags, started.flags);
+    return canonicalJson(as) === canonicalJson(flags) ? { kind: "own" } : { kind: "started", flags: as };
   }
 
   return {
     async hostedAs(context) {
       const before = known.get(context);
-      if (before) return before;
-      const judged = await judge(context);
-      known.set(context, judged);
-      return judged;
+      if (before && Date.now() - before.at < KNOWN_MS) return before.as;
+      const as = await judge(context);
+      known.set(context, { as, at: Date.now() });
+      return as;
     },
   };
+}
+
+/** The worker's own, with no more than what the context was not to do. */
+function narrowed<F extends WorkFlags & McpFlags>(flags: F, { deny, ask, ...started }: F): F {
+  const { permissionMode, maxRounds, strictMcpConfig } = started;
+  return { ...flags, deny, ask, permissionMode, maxRounds, strictMcpConfig };
 }

@@ -65,7 +65,8 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
   const { harness, settings, asksHere } = await open(flags);
   for (const line of settings.says) say(line);
   const mode = settings.permissions.policy?.mode ?? "default";
-  const escalated = createEscalated(state, flags, { mode, accepts: flags.acceptEscalated });
+  const rule = { mode, accepts: flags.acceptEscalated };
+  const escalated = createEscalated(state, flags, rule);
   const show = createHostedOutput({ quiet: flags.quiet, screen, asksHere, toSee: (id) => requestLine(id, flags) });
   /** Of contexts that go on with what they were started with: one harness for those that were started alike. */
   const apart = new Map<string, Promise<Harness>>();
@@ -119,7 +120,7 @@ async function hostedProject(flags: WorkerFlags, state: OpenState, sharing: Shar
     async run(signal, drain) {
       const ends = { signal, drain };
       workflows = createInterruptedWorkflows({
-        ...{ flags, state, screen, slots, signal, drain, say },
+        ...{ flags, state, screen, slots, signal, drain, say, rule },
         hostedAs: (context) => escalated.hostedAs(context),
       });
       backup = await backupOfWorker(flags, state, say);

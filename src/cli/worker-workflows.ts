@@ -11,6 +11,7 @@ import { workflowStatus } from "../workflow/status.ts";
 import type { WorkFlags } from "./flags.ts";
 import type { OpenState } from "./open.ts";
 import { executeWorkflow, specOf } from "./run-workflow.ts";
+import type { WorkerRule } from "./start.ts";
 import type { HostedAs } from "./worker-escalated.ts";
 
 /** One that could not be taken up is left alone for this long. */
@@ -28,6 +29,7 @@ interface TakingUp {
   /** Nobody is taken any more. */
   drain: AbortSignal;
   hostedAs(context: string): Promise<HostedAs>;
+  rule: WorkerRule;
   say(text: string): void;
 }
 
@@ -58,7 +60,7 @@ export function createInterruptedWorkflows(of: TakingUp): InterruptedWorkflows {
     say(`${id}: its workflow ${status.name} was interrupted; it goes on here`);
     const done = await executeWorkflow({
       ...{ flags, state, contexts: await contexts, context, info, screen, spec: await specOf(state, status) },
-      ...{ signal: of.signal, whenStopped: "leaves", placed },
+      ...{ signal: of.signal, whenStopped: "leaves", placed, worker: of.rule },
     });
     say(`${id}: its workflow ${done.name} is ${done.state}`);
   }

@@ -118,6 +118,8 @@ export const contextEvents = {
           machine: z.string(),
           trust: z.string(),
         }),
+        /** Of all the others, by a key of that user on that machine; on a store of one machine there is none. */
+        seal: z.string().optional(),
       }),
   },
   /** A copy from an exported file begins here: what was open belongs to the original. `root`: the tree that it works in from here on, whatever the file says. */

@@ -43,6 +43,8 @@ export interface GivenIn {
 export interface Remembered {
   start: Start;
   given: GivenIn;
+  /** Whoever reads it tells whether it fits: only where it was given can it be made. */
+  seal?: string;
   /** It came in with an import: whoever wrote the file says so, nobody here. */
   imported: boolean;
 }
@@ -52,11 +54,11 @@ const FRONT_DOOR = "user";
 const STARTED = "ctx:start";
 const IMPORTED = "ctx:import";
 
-export const startedEvent = (start: Start, given: GivenIn): EventInput => ({
+export const startedEvent = (start: Start, given: GivenIn, seal?: string): EventInput => ({
   type: "context.started",
   actor: FRONT_DOOR,
   touches: [STARTED],
-  data: { ...start, given },
+  data: { ...start, given, ...(seal !== undefined && { seal }) },
 });
 
 /** Stands behind everything that was copied: what those events say of permissions counts no more. */
@@ -78,6 +80,11 @@ export async function readStart(store: Store, context: string): Promise<Remember
   if (event?.type !== "context.started" || event.actor !== FRONT_DOOR || event.v !== v) return undefined;
   const parsed = schema().safeParse(event.data);
   if (!parsed.success) return undefined;
-  const { given, ...start } = parsed.data;
-  return { start, given, imported: (await store.version(context, IMPORTED)) > seq };
+  const { given, seal, ...start } = parsed.data;
+  return {
+    start,
+    given,
+    ...(seal !== undefined && { seal }),
+    imported: (await store.version(context, IMPORTED)) > seq,
+  };
 }

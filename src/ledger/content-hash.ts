@@ -30,7 +30,7 @@ export async function contentHashOf(
 }
 
 /** A store may give the fields of an object back in another order. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
   const fields = Object.entries(value).filter(([, one]) => one !== undefined);

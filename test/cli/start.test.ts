@@ -5,8 +5,10 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { readStart, startedEvent } from "../../src/contexts/index.ts";
+import { openStore } from "../../src/ledger/open-store.ts";
 import { startModelServer } from "../../src/testing/model-server.ts";
 import { openHouse, toolOf } from "../house.ts";
+import { hasRedis, startRedis } from "../ledger/redis-server.ts";
 import { scratch } from "../turn.ts";
 import { runCli } from "./cli.ts";
 
@@ -172,3 +174,45 @@ test("a script of the project's own plays on after the project was moved", async
   const { code, stdout, stderr } = await runCli(["-p", "-c", "second"], { cwd: after, state });
   expect([code, stdout, stderr]).toEqual([0, "two\n", expect.stringContaining("--model rehearsal:s.yaml")]);
 });
+
+test.runIf(hasRedis())(
+  "on a server only what this user gave on this machine widens: what is copied or changed there does not",
+  async () => {
+    const { opts, env, cli, listed, goOn } = await setUp();
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const there = { env: { ...env, HOLDFAST_STATE: redis.url("sealed") } };
+    await cli(["-p", "make it", ...STARTED], there);
+    const [{ id }] = await listed(there);
+    const own = await goOn(["-c", "more"], there);
+    expect([own.permissionMode, own.stderr]).toEqual([
+      "acceptEdits",
+      expect.stringContaining(`as it was started: ${SAID}`),
+    ]);
+    const key = path.join(opts.state, "holdfast/start.key");
+    expect((fs.statSync(key).mode & 0o777).toString(8)).toBe("600");
+
+    const store = await openStore({ server: redis.url("sealed"), project: "sealed" });
+    onTestFinished(() => store.close());
+    const { start, given, seal } = (await readStart(store, id))!;
+    const wider = { ...start, permissionMode: "bypassPermissions", directories: ["/"] };
+    const forged = [
+      startedEvent(wider, given, seal),
+      startedEvent(wider, given),
+      startedEvent(start, given, "00".repeat(32)),
+    ];
+    for (const event of forged) {
+      await store.append([{ ledger: id, events: [event] }]);
+      const { permissionMode, stderr } = await goOn(["-c", "more"], there);
+      expect([permissionMode, notTaken(stderr)]).toEqual([
+        "default",
+        [expect.stringContaining("not sealed by this user")],
+      ]);
+    }
+    // The very same again is what was given here; with another key it is not.
+    await store.append([{ ledger: id, events: [startedEvent(start, given, seal)] }]);
+    expect((await goOn(["-c", "more"], there)).permissionMode).toBe("acceptEdits");
+    fs.rmSync(key);
+    expect((await goOn(["-c", "more"], there)).permissionMode).toBe("default");
+  },
+);

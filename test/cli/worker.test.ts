@@ -145,6 +145,70 @@ test("a context that was started with a wider mode is named and left alone, unle
   await until(() => fs.existsSync(path.join(opts.cwd, "out")));
 });
 
+test.each([
+  { name: "nothing", args: [], runs: true },
+  { name: "deny rules", args: ["--disallowedTools", "Write,Edit,Bash"], runs: false },
+  { name: "a narrower mode", args: ["--permission-mode", "dontAsk"], runs: false },
+  {
+    name: "a mode that is wide, and narrower than the worker's",
+    args: ["--permission-mode", "acceptEdits"],
+    runs: false,
+  },
+  { name: "ask rules", args: ["--settings", '{"permissions":{"ask":["Bash"]}}'], runs: false },
+])("what a context was begun with holds in a worker that is given more: $name", { timeout: 60_000 }, async (one) => {
+  const results: string[] = [];
+  const { opts } = await setUp(({ body }) => {
+    const said = JSON.stringify(body.messages);
+    if (!said.includes("schedule_cron"))
+      return { calls: [{ name: "schedule_cron", input: { when: "in 1 second", prompt: "go on" } }] };
+    if (!said.includes("I will")) return { text: "I will." };
+    if (!said.includes("echo was"))
+      return { calls: [{ name: "bash", input: { command: "./make.sh; echo was here" } }] };
+    results.push(said);
+    return { text: "Done." };
+  });
+  fs.writeFileSync(path.join(opts.cwd, "make.sh"), "#!/bin/sh\necho x > out\n", { mode: 0o755 });
+  await runCli(["-p", "begin", ...one.args, ...MODEL], opts);
+  start(["--permission-mode", "bypassPermissions", "--approvals", "deny"], opts);
+  await until(() => results.length > 0);
+  expect(fs.existsSync(path.join(opts.cwd, "out"))).toBe(one.runs);
+});
+
+test("what a workflow was allowed is taken up by a worker only if that is accepted", { timeout: 60_000 }, async () => {
+  let isSlow = true;
+  const results: string[] = [];
+  const { opts } = await setUp(async ({ body }) => {
+    const said = JSON.stringify(body.messages);
+    if (isSlow) await sleep(30_000);
+    if (!said.includes("echo was"))
+      return { calls: [{ name: "bash", input: { command: "./make.sh; echo was here" } }] };
+    results.push(said);
+    return { text: "done" };
+  });
+  fs.writeFileSync(path.join(opts.cwd, "make.sh"), "#!/bin/sh\necho x > out\n", { mode: 0o755 });
+  fs.writeFileSync(path.join(opts.cwd, "w.yaml"), WORKFLOW);
+  const out = path.join(opts.cwd, "out");
+  for (const accepts of [false, true]) {
+    isSlow = true;
+    const args = ["workflow", "run", "w.yaml", "--allowedTools", "Bash(./make.sh *),Bash(./make.sh)", ...MODEL];
+    const first = startCli(args, opts);
+    await until(async () => (await runCli(["workflow", "ls", "--json"], opts)).stdout.includes('"running"'));
+    first.child.kill("SIGKILL");
+    await first.exited;
+    isSlow = false;
+    const before = results.length;
+    const { said, child, exited } = start(["--approvals", "deny", ...(accepts ? ["--accept-escalated"] : [])], opts);
+    await until(() => results.length > before);
+    await until(async () => (await runCli(["workflow", "ls", "--json"], opts)).stdout.includes('"done"'));
+    expect([fs.existsSync(out), said.stderr.includes("a worker takes it up only with --accept-escalated")]).toEqual([
+      accepts,
+      !accepts,
+    ]);
+    child.kill("SIGKILL");
+    await exited;
+  }
+});
+
 test.runIf(hasRedis())("a store that may lose what it has acknowledged is refused by the setting's name", async () => {
   const { opts } = await setUp(() => ({ text: "ok" }));
   const redis = await startRedis(["--appendonly", "yes", "--appendfsync", "everysec"]);

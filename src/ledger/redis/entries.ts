@@ -59,7 +59,7 @@ export function eventOf(ledger: string, { data, touches, ...entry }: Entry): Sto
 }
 
 /** Contract: throws where it is no list of texts. */
-export function touchesOf(text: string): string[] {
+function touchesOf(text: string): string[] {
   const entities: unknown = text === "" ? [] : JSON.parse(text);
   if (!Array.isArray(entities)) throw new Error("no list");
   return entities.map(String);

@@ -76,12 +76,12 @@ export interface Answerer {
 }
 
 /** A rule that somebody kept, and who: a copy of the store on another machine, or in other hands, does not widen what is allowed there. */
-export interface KeptRule extends Answerer {
+interface KeptRule extends Answerer {
   rule: string;
 }
 
 /** A request that was allowed for good, and by whom: it holds where they are, as a rule does. */
-export interface RememberedRequest extends ApprovalRequest {
+interface RememberedRequest extends ApprovalRequest {
   by?: Answerer;
 }
 

@@ -296,7 +296,7 @@ type Known = Enclosure & {
 
 /** Of a state that is kept in the tree itself, the parts. */
 const STATE_PARTS =
-  "projects jobs private taken files hooks worktrees trust.json sandbox.json project.json ledger.db ledger.db-wal ledger.db-shm".split(
+  "projects jobs private taken files hooks worktrees transcripts trust.json plugin-trust.json start.key sandbox.json project.json ledger.db ledger.db-wal ledger.db-shm".split(
     " ",
   );
 
