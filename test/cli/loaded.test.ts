@@ -26,11 +26,11 @@ async function loadedBy(args: string[]): Promise<number> {
 test.each([
   ["--version", 30],
   ["--help", 30],
-  ["tasks ls", 197],
-  ["contexts ls", 187],
-  ["agents ls", 186],
-  ["permissions check git-status", 236],
-  ["-p hello --model rehearsal", 419], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["tasks ls", 199],
+  ["contexts ls", 189],
+  ["agents ls", 188],
+  ["permissions check git-status", 238],
+  ["-p hello --model rehearsal", 423], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);
