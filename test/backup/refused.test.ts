@@ -33,10 +33,12 @@ it("a copy from what is not there is refused in one line, and makes neither", as
   expect([fs.readdirSync(opts.dir).toSorted(), fs.readdirSync(other)]).toEqual([["other", "project"], []]);
 }, 30_000);
 
-it("a copy only reads its source", async () => {
-  const opts = place();
-  const from = path.join(opts.dir, "from");
-  await done(opts, "tasks", "add", "one", "--state", from);
+it("a copy only reads its source, also what it would have to note there of a folder that has moved", async () => {
+  const before = place();
+  const from = path.join(before.dir, "from");
+  await done(before, "tasks", "add", "one", "--state", from);
+  const opts = { ...before, cwd: path.join(before.dir, "renamed") };
+  fs.renameSync(before.cwd, opts.cwd);
   // What SQLite needs to read beside others (-wal, -shm) is not what was recorded.
   const files = () =>
     fs
@@ -44,9 +46,9 @@ it("a copy only reads its source", async () => {
       .filter((file) => fs.statSync(file).isFile() && !/-(?:wal|shm)$/.test(file))
       .map((file) => [file, hash("sha256", fs.readFileSync(file))])
       .toSorted();
-  const before = files();
+  const were = files();
   await done(opts, "state", "copy", from, path.join(opts.dir, "to"));
-  expect(files()).toEqual(before);
+  expect(files()).toEqual(were);
 }, 30_000);
 
 it.runIf(hasRedis())("a copy from a server that has nothing of the project is refused", async () => {

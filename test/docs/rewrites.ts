@@ -124,7 +124,8 @@ export const REWRITES: Rewrite[] = [
   },
   {
     printed: /^holdfast state copy(?: (?!--)\S+)*$/,
-    becomes: "holdfast state copy ../nothing/holdfast sqlite:../moved/ledger.db",
+    becomes:
+      "holdfast tasks add Moved --cwd {board} --state ../idle && holdfast state copy ../idle sqlite:../moved/ledger.db --cwd {board}",
     why: "nobody may work in it",
   },
   { printed: /^(holdfast contexts rm) CONTEXT/, becomes: "$1 {spare}", why: "one that is not needed any more" },
