@@ -30,7 +30,7 @@ test.each([
   ["contexts ls", 187],
   ["agents ls", 185],
   ["permissions check git-status", 235],
-  ["-p hello --model rehearsal", 418], // 18 of them keep files, beside the model's answer: an early end may come before them
+  ["-p hello --model rehearsal", 419], // 18 of them keep files, beside the model's answer: an early end may come before them
 ])("holdfast %s loads at most %i files", async (command, most) => {
   const loaded = await loadedBy(command.split(" ").map((word) => word.replace("git-status", "git status")));
   expect(loaded).toBeLessThanOrEqual(most);
