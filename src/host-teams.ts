@@ -1,5 +1,5 @@
 // Whom a harness hosts: the team of one context, or every agent of the store that some mechanism has hosts for.
-import { isContextId } from "./contexts/context-id.ts";
+import { isContextId } from "./contexts/listing.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Store, Wake } from "./ledger/store.ts";
 import { contextState } from "./loop/agent.ts";

@@ -18,7 +18,7 @@ import type { McpFlags } from "./mcp-servers.ts";
 import type { OpenState } from "./open.ts";
 import { givenServers, type KeptConfig, unchangedFiles } from "./remembered-servers.ts";
 import { stateRoot, trustNow } from "./settings.ts";
-import { openStartSeal, type StartSeal } from "./start-seal.ts";
+import type { StartSeal } from "./start-seal.ts";
 
 /** The type of a lead is chosen with a prompt only. */
 type Given = WorkFlags &
@@ -55,7 +55,8 @@ export async function startOf<F extends Given>(
 ): Promise<Started<F>> {
   const remembered = context && (await readStart(state.store, context.id));
   const given = givenStart(flags, state.project.root);
-  const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id, worker }));
+  const seal = await sealOf(flags, state);
+  const taken = remembered && (await takenUp(remembered, { flags, state, context: context.id, worker, seal }));
   const { root } = state.project;
   const merged: Start = { ...(taken && withModels(taken.start, (spec) => modelIn(root, spec))), ...given };
   if (taken?.start.deny) merged.deny = [...new Set([...taken.start.deny, ...(given.deny ?? [])])];
@@ -81,7 +82,7 @@ export async function startOf<F extends Given>(
       if (isKnown || Object.keys(start).length === 0) return undefined;
       return (id) => {
         const given = { ...placeOf(state), ledger: id, trust: trustHash(settings) };
-        return startedEvent(start, given, sealOf(flags, state)?.of({ start, given }));
+        return startedEvent(start, given, seal?.of({ start, given }));
       };
     },
   };
@@ -186,6 +187,7 @@ interface TakingUp {
   state: OpenState;
   context: string;
   worker?: WorkerRule | undefined;
+  seal: StartSeal | undefined;
 }
 
 async function takenUp(remembered: Remembered, of: TakingUp): Promise<Taken> {
@@ -232,14 +234,13 @@ const SERVERS_LEFT =
 
 async function takenUpOf(
   { start, recorded, given, imported, seal }: Remembered & { recorded: Start },
-  { flags, state, context }: TakingUp,
+  of: TakingUp,
 ): Promise<TakenStart> {
+  const { flags, state, context } = of;
   const escalation = escalationIn(start);
   const now = { ...placeOf(state), ledger: context };
-  const isForged = () => sealOf(flags, state)?.fits({ start: recorded, given }, seal) === false;
-  const strange = imported
-    ? "it came in with an import"
-    : (foreignTo(given, now) ?? (isForged() ? UNSEALED : undefined));
+  const isForged = of.seal?.fits({ start: recorded, given }, seal) === false;
+  const strange = imported ? "it came in with an import" : (foreignTo(given, now) ?? (isForged ? UNSEALED : undefined));
   if (strange) {
     const { model, fallbackModels, deny, ask, permissionMode, strictMcpConfig, contextWindow, maxRounds } = start;
     const narrow: Start = {
@@ -287,8 +288,10 @@ function escalationIn({ permissionMode, allow, directories, pluginDirs, mcpConfi
 const UNSEALED = "it is not sealed by this user on this machine, and others write to this store";
 
 /** Where other machines write, an event proves nothing by what it says of itself. On a store of this machine there is no seal. */
-const sealOf = (flags: PlaceFlags, { store, project }: OpenState): StartSeal | undefined =>
-  store.reach === "network" ? openStartSeal(stateRoot(flags, project)) : undefined;
+async function sealOf(flags: PlaceFlags, { store, project }: OpenState): Promise<StartSeal | undefined> {
+  if (store.reach === "machine") return undefined;
+  return (await import("./start-seal.ts")).openStartSeal(stateRoot(flags, project));
+}
 
 type Place = Omit<GivenIn, "trust">;
 

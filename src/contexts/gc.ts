@@ -3,8 +3,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import type { Collected, HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
-import { contextEntries, isContextId } from "./context-id.ts";
-import { agentLeases, summaryOf } from "./listing.ts";
+import { agentLeases, contextEntries, isContextId, summaryOf } from "./listing.ts";
 
 export interface GcOptions {
   /** Says what would go, and changes nothing. */

@@ -3,7 +3,6 @@
 import { isHoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
-import { contextEntries } from "./context-id.ts";
 
 export type ContextStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
 
@@ -54,6 +53,18 @@ export interface Summary {
 }
 
 export const LEAD_AGENT = "lead";
+
+/** What the ids of contexts begin with. */
+const BEGINNING = "ctx_";
+const CONTEXT_ID = /^ctx_[0-9A-Za-z_-]{1,100}$/;
+
+/** A store that others write to may hold any name, and a context's becomes part of paths. Contract: what is none is neither listed, hosted, gone on with nor removed as one. */
+export const isContextId = (ledger: string): boolean => CONTEXT_ID.test(ledger);
+
+/** The contexts among a store's ledgers. */
+export async function* contextEntries(store: Store): AsyncGenerator<LedgerSummary> {
+  for await (const entry of store.list({ prefix: BEGINNING })) if (isContextId(entry.ledger)) yield entry;
+}
 
 /** Newest first. */
 export async function listContexts(store: Store): Promise<ContextInfo[]> {

@@ -1,9 +1,8 @@
 // The sweep that any process does beside its work: a few contexts whose time has passed go, one sweeper at a time.
 import { firstIdAt } from "../ledger/id.ts";
 import type { LedgerSummary, Store } from "../ledger/store.ts";
-import { isContextId } from "./context-id.ts";
 import { type GcReport, isDue, removeExpired } from "./gc.ts";
-import { summaryOf } from "./listing.ts";
+import { isContextId, summaryOf } from "./listing.ts";
 
 export interface SweepOptions {
   /** For contexts that say nothing themselves. */

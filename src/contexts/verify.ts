@@ -2,11 +2,10 @@
 import { createHash } from "node:crypto";
 import type { Damage, Seq, Store } from "../ledger/store.ts";
 import type { Context } from "./context.ts";
-import { isContextId } from "./context-id.ts";
 import { openContextLedger } from "./context-ledger.ts";
 import { createContentHash } from "./export.ts";
 import { contextSlice, type FoldState } from "./fold.ts";
-import { listContexts } from "./listing.ts";
+import { isContextId, listContexts } from "./listing.ts";
 import type { ValueProblem } from "./read-value.ts";
 
 export interface ContextVerdict {

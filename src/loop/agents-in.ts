@@ -1,5 +1,5 @@
 // The question who works in a tree: agents of any context, as far as the store tells.
-import { contextEntries } from "../contexts/context-id.ts";
+import { contextEntries } from "../contexts/listing.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Store } from "../ledger/store.ts";

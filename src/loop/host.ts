@@ -1,6 +1,7 @@
 // The process's side of leases: takes an agent, keeps its lease alive, and stops it at once when the lease is lost.
-import { isContextId } from "../contexts/context-id.ts";
+
 import { contextEvents } from "../contexts/events.ts";
+import { isContextId } from "../contexts/listing.ts";
 import { CONFIG, newContext } from "../contexts/new-context.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import type { Decision } from "../ledger/decide.ts";

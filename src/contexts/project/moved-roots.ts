@@ -4,8 +4,7 @@ import path from "node:path";
 import { crashPoint } from "../../ledger/crash-point.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { EventInput, LedgerSummary, Store } from "../../ledger/store.ts";
-import { contextEntries } from "../context-id.ts";
-import { holderOf, type Summary, summaryOf } from "../listing.ts";
+import { contextEntries, holderOf, type Summary, summaryOf } from "../listing.ts";
 import type { Project } from "../project.ts";
 import { dropPaths } from "./places.ts";
 

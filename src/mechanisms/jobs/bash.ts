@@ -15,7 +15,7 @@ import {
   type ToolRun,
   type Withheld,
 } from "../../loop/seams.ts";
-import { planIn } from "./job-plan.ts";
+import { planIn } from "./job-dir.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./port.ts";
 
 const DEFAULT_WAIT_MS = 120_000;

@@ -14,11 +14,11 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isInside } from "../../file-access/paths.ts";
-import { errorCode } from "../../ledger/guards.ts";
+import { errorCode, isRecord } from "../../ledger/guards.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { linkOf, readText } from "./job-files.ts";
 import { jobOutput } from "./output.ts";
-import type { JobEnd, JobListing, JobSpec } from "./port.ts";
+import type { JobEnd, JobListing, JobPlan, JobSpec } from "./port.ts";
 import {
   askToEnd,
   bootId,
@@ -321,6 +321,17 @@ export async function killJob(dir: string, jobId: string): Promise<boolean> {
   await killAttempt(attempt);
   return true;
 }
+
+/** The plan of a job as a ledger has it: written by an earlier process, or by whoever else may write there. */
+export function planIn(intent: unknown): JobPlan {
+  const { jobId, dir, boot, machine } = isRecord(intent) ? intent : {};
+  return {
+    ...{ jobId: textOf(jobId), dir: textOf(dir), boot: textOf(boot) },
+    ...(typeof machine === "string" && { machine }),
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Contract: what is none leads nowhere: whoever makes a path of one that stood in a ledger asks first. */
 export const isJobId = (id: unknown): id is string => typeof id === "string" && JOB_ID.test(id);

@@ -5,8 +5,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { ContextState } from "../../loop/transcript.ts";
 import type { JobsState } from "./events.ts";
-import { currentAttempt, type JobMeta, jobNames, jobState, modifiedAt, namesIn, readMeta } from "./job-dir.ts";
-import { planIn } from "./job-plan.ts";
+import { currentAttempt, type JobMeta, jobNames, jobState, modifiedAt, namesIn, planIn, readMeta } from "./job-dir.ts";
 
 const DAY_MS = 86_400_000;
 /** How long the output of a job that was reported can still be looked at. */

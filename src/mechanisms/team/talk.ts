@@ -1,6 +1,6 @@
 // The bus for agents: sending, looking into the inbox, and its delivery, once, into the transcript.
 import * as z from "zod";
-import { isContextId } from "../../contexts/context-id.ts";
+import { isContextId } from "../../contexts/listing.ts";
 import type { Wake, WakeInput } from "../../ledger/store.ts";
 import { defineTool, type Note, type Tool, type Turn } from "../../loop/seams.ts";
 import { sending } from "./decide.ts";
