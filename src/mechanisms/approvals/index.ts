@@ -1,4 +1,5 @@
 // Asking a person: a durable request that outlives the process, answered here or from another terminal.
+
 import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { toClaude } from "../../claude-code/tool-names.ts";
@@ -6,6 +7,7 @@ import { crashPoint } from "../../ledger/crash-point.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
+import type { EventInput } from "../../ledger/store.ts";
 import { LEAD } from "../../loop/agent.ts";
 import type { Carrying } from "../../loop/carry.ts";
 import {
@@ -178,7 +180,7 @@ async function answered(turn: Turn, { requestId }: ApprovalRequest, opts: Approv
 }
 
 /** The id makes a second answer to the same request no event at all. */
-export const answerEvent = (requestId: string, answer: ApprovalAnswer) => ({
+export const answerEvent = (requestId: string, answer: ApprovalAnswer): Omit<EventInput, "actor"> & { id: string } => ({
   id: `answer-${requestId}`,
   type: "approval.answered",
   data: { requestId, ...answer, ...(answer.remember && { by: whoAnswers() }) },
