@@ -58,6 +58,7 @@ test("a backup in a bucket is listed, drilled, restored elsewhere, and its sched
   expect(text).toMatch(/^Restored backup \w+ .*: 2 contexts, /);
   expect(text).toMatch(/Nothing of it starts by itself/);
   expect(text).toMatch(new RegExp(`holdfast cron add \\S+ 'say hello' -r ${context}`));
+  expect(await said(twin, ["backup", "schedules"])).toMatch(/holdfast cron add \S+ 'say hello' -r |^passed at /);
   expect(await json(twin, ["contexts", "ls"])).toHaveLength(2);
   expect(await said(twin, ["backup", "restore", bucket.url, "--project", project], 4)).toMatch(/is not empty/);
 
