@@ -1,8 +1,8 @@
 // What backups record in the store itself: how far each ledger is backed up, and where. These ledgers are not part of a backup.
 import { hash } from "node:crypto";
 import { isRecord } from "../ledger/guards.ts";
+import { UNFINISHED_RESTORE } from "../ledger/leases.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import type { BackupManifest } from "./manifest.ts";
 import type { BackupPlace } from "./place.ts";
 

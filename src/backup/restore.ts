@@ -5,8 +5,8 @@ import { type CopyOptions, copyLedger } from "../ledger/copy-ledger.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
+import { UNFINISHED_RESTORE } from "../ledger/leases.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import {
   type CheckedBackup,
   type Chosen,

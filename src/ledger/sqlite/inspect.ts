@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
+import { UNFINISHED_RESTORE } from "../leases.ts";
 import type { Damage } from "../store.ts";
-import { UNFINISHED_RESTORE } from "../unfinished-restore.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { hasCopies } from "./copies.ts";
 import { sizeOf, userVersion } from "./open.ts";
