@@ -136,6 +136,7 @@ test("the drill says which backup is missing, and exits with 1", async () => {
   const [code, text] = await said(opts, "backup", "drill", opts.backups);
   expect(code).toEqual(1);
   expect(text).toContain(`missing: backup ${manifest}, the last that was made from here`);
+  expect(text).toMatch(/^Backup \w+ can be restored, but is not all that there was: 1 ledger the same as here/m);
   expect(text).toMatch(/missing: 1 ledger of here that should be in it: ctx_\w+\n/);
 }, 60_000);
 

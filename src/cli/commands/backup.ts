@@ -199,7 +199,9 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
       for (const { id, why } of restored.passedOver) say(`backup ${id} cannot be read: ${why}`);
       for (const { ledger, seq, what } of differences) say(`differs: ${ledger} at event ${seq}: ${what}`);
       const gone = removedSince.length > 0 ? `, ${removedSince.length} removed here since` : "";
-      const verdict = report.ok ? "can be restored" : "cannot be restored whole";
+      const isWhole = [restored.losses, restored.passedOver, differences].every((one) => one.length === 0);
+      const wanting = report.ok ? "" : ", but is not all that there was";
+      const verdict = isWhole ? `can be restored${wanting}` : "cannot be restored whole";
       say(
         `Backup ${restored.manifest} ${verdict}: ${counted(same, "ledger")} the same as here${gone}; ${counted(restored.events, "event")}`,
       );

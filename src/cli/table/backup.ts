@@ -5,7 +5,7 @@ import { JSON_TOO, PLACE } from "../flags.ts";
 
 const KEY = { keyFile: text("FILE", "the key that it is encrypted with; or $HOLDFAST_BACKUP_KEY") };
 const COMMON = { ...KEY, ...JSON_TOO, ...PLACE };
-const OF_PROJECT = { project: text("ID", "of that project, where the place has several") };
+const OF_PROJECT = { project: text("ID", "of that project, not of this folder's") };
 const AT = { at: text("BACKUP|TIME", "that one, or the newest up to that time; default: the newest") };
 const KEEP = { keep: text("TIME", "for how long backups are kept, such as 30d") };
 const every = (usual: string) => ({ every: text("TIME", `how often, such as ${usual}`) });
