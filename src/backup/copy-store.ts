@@ -6,6 +6,7 @@ import { copyLedger, sourceOf } from "../ledger/copy-ledger.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
 import type { LedgerSummary, Seq, Store, WakeInput } from "../ledger/store.ts";
+import { sayingHowFar } from "./cut-off.ts";
 import { isOurName, STRANGE_NAME } from "./ledger-names.ts";
 import { isOwnLedger } from "./own-ledgers.ts";
 
@@ -44,24 +45,26 @@ export async function copyAllLedgers({ from, to, progress, signal }: CopyAllOpti
   const total = entries.reduce((sum, { head }) => sum + head, 0);
   const report = { ledgers: 0, contexts: 0, events: 0, own: 0, already: 0, blobs: 0, wakes: wakes.length };
   let done = 0;
-  for (const entry of entries.toSorted((a, b) => a.updatedAt - b.updatedAt)) {
-    signal?.throwIfAborted();
-    const { ledger } = entry;
-    const own = ({ context }: { context: string }) => context === ledger;
-    const wake: WakeInput[] = [...stale.filter(own).map((one) => ({ ...one, dueAt: null })), ...wakes.filter(own)];
-    const count = () => progress?.(++done, total);
-    const copied = await copyLedger(sourceOf(from, entry), to, { wake, progress: count, ...(signal && { signal }) });
-    done += copied.already;
-    if (isOwnLedger(ledger)) {
-      report.own++;
-      continue;
+  await sayingHowFar({ to, what: "the copy", total: entries.length }, async () => {
+    for (const entry of entries.toSorted((a, b) => a.updatedAt - b.updatedAt)) {
+      signal?.throwIfAborted();
+      const { ledger } = entry;
+      const own = ({ context }: { context: string }) => context === ledger;
+      const wake: WakeInput[] = [...stale.filter(own).map((one) => ({ ...one, dueAt: null })), ...wakes.filter(own)];
+      const count = () => progress?.(++done, total);
+      const copied = await copyLedger(sourceOf(from, entry), to, { wake, progress: count, ...(signal && { signal }) });
+      done += copied.already;
+      if (isOwnLedger(ledger)) {
+        report.own++;
+        continue;
+      }
+      report.ledgers++;
+      report.contexts += ledger.startsWith("ctx_") ? 1 : 0;
+      report.events += copied.head;
+      report.already += copied.already;
+      report.blobs += copied.blobs;
     }
-    report.ledgers++;
-    report.contexts += ledger.startsWith("ctx_") ? 1 : 0;
-    report.events += copied.head;
-    report.already += copied.already;
-    report.blobs += copied.blobs;
-  }
+  });
   const hash = await compared(from, to, entries);
   return { ...report, besides: await besides(to, entries), hash };
 }

@@ -1,15 +1,17 @@
 // The drill: a backup restored to a temporary place, compared with the store that it was made of, and removed.
-import fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contextStateHash } from "../contexts/verify.ts";
 import { contentHashOf } from "../ledger/content-hash.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import type { Seq, Store } from "../ledger/store.ts";
+import { diskWords, isDiskError } from "./cut-off.ts";
 import { lastBackupTo } from "./last-backup.ts";
 import { isOurName } from "./ledger-names.ts";
 import { headsOf } from "./make-backup.ts";
 import { listManifests } from "./manifest.ts";
 import { type RestoreBackupOptions, type RestoredBackup, restoreBackup } from "./restore.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 import type { Vault } from "./vault.ts";
 
 export interface DrillReport {
@@ -27,28 +29,38 @@ export interface DrillReport {
   absent: string[];
 }
 
-/** Contract: the store is only read; nothing is left behind. */
-export async function runDrill(
-  opts: Omit<RestoreBackupOptions, "to" | "filesDir" | "partial"> & { store: Store },
-): Promise<DrillReport> {
-  const dir = fs.mkdtempSync(join(tmpdir(), "holdfast-drill-"));
+type DrillOptions = Omit<RestoreBackupOptions, "to" | "filesDir" | "partial"> & { store: Store };
+
+/** Contract: the store is only read; nothing is left behind. Throws `disk` where there is no room for it. */
+export async function runDrill(opts: DrillOptions): Promise<DrillReport> {
+  return inTemporaryFolder("drill", (dir) => drillIn(dir, opts)).catch((error: unknown) => {
+    if (!isDiskError(error)) throw error;
+    throw new HoldfastError(
+      "disk",
+      `the backup was not judged: a drill restores it in ${tmpdir()}, which did not work (${diskWords(innermost(error))}): make room there, or set TMPDIR to another folder`,
+      { cause: error },
+    );
+  });
+}
+
+/** What the restore said of it tells how to go on with it: nobody goes on with a drill. */
+const innermost = (error: unknown): unknown =>
+  isHoldfastError(error, "disk") && isDiskError(error.cause) ? innermost(error.cause) : error;
+
+async function drillIn(dir: string, opts: DrillOptions): Promise<DrillReport> {
+  const { openSqliteStore } = await import("../ledger/sqlite/index.ts");
+  const to = await openSqliteStore(join(dir, "ledger.db"));
   try {
-    const { openSqliteStore } = await import("../ledger/sqlite/index.ts");
-    const to = await openSqliteStore(join(dir, "ledger.db"));
-    try {
-      const filesDir = join(dir, "files");
-      const { heads, ...restored } = await restoreBackup({ ...opts, to, filesDir, partial: true });
-      const compared = await compare({ live: opts.store, restored: to, heads });
-      const held = new Set([...Object.keys(heads), ...restored.losses.map(({ ledger }) => ledger ?? "")]);
-      const wanting = await wantingIn({ ...opts, at: restored.at, isNewest: opts.at === undefined, held });
-      const problems = [restored.losses, restored.passedOver, compared.differences, wanting.absent];
-      const ok = wanting.missing === undefined && problems.every((one) => one.length === 0);
-      return { ok, restored, ...compared, ...wanting };
-    } finally {
-      await to.close();
-    }
+    const filesDir = join(dir, "files");
+    const { heads, ...restored } = await restoreBackup({ ...opts, to, filesDir, partial: true });
+    const compared = await compare({ live: opts.store, restored: to, heads });
+    const held = new Set([...Object.keys(heads), ...restored.losses.map(({ ledger }) => ledger ?? "")]);
+    const wanting = await wantingIn({ ...opts, at: restored.at, isNewest: opts.at === undefined, held });
+    const problems = [restored.losses, restored.passedOver, compared.differences, wanting.absent];
+    const ok = wanting.missing === undefined && problems.every((one) => one.length === 0);
+    return { ok, restored, ...compared, ...wanting };
   } finally {
-    fs.rmSync(dir, { recursive: true, force: true });
+    await to.close();
   }
 }
 

@@ -49,6 +49,7 @@ export function openFolderPlace(dir: string, { write = false }: PlaceOptions): B
     async *list(prefix) {
       yield* listed(dir, prefix);
     },
+    removeUnfinished: (before) => removeUnfinished(dir, before),
     async remove(name) {
       try {
         await fs.promises.rm(at(name), { force: true });
@@ -91,6 +92,20 @@ function listed(dir: string, prefix: string): PlacedObject[] {
     if (stat) found.push({ name, bytes: stat.size, at: stat.mtimeMs });
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Contract: one that is being written is younger. */
+function removeUnfinished(dir: string, before: number): number {
+  let removed = 0;
+  for (const entry of fs.readdirSync(dir, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || !UNFINISHED.test(file)) continue;
+    const stat = fs.statSync(file, { throwIfNoEntry: false });
+    if (!stat || stat.mtimeMs > before) continue;
+    fs.rmSync(file, { force: true });
+    removed++;
+  }
+  return removed;
 }
 
 async function syncFolder(dir: string): Promise<void> {

@@ -1,8 +1,8 @@
 // What backups record in the store itself: how far each ledger is backed up, and where. These ledgers are not part of a backup.
 import { hash } from "node:crypto";
 import { isRecord } from "../ledger/guards.ts";
+import { UNFINISHED_RESTORE } from "../ledger/leases.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import type { BackupManifest } from "./manifest.ts";
 import type { BackupPlace } from "./place.ts";
 
@@ -17,6 +17,21 @@ const shortHash = (text: string): string => hash("sha256", text, "hex").slice(0,
 export const backupLedger = ({ shown }: Pick<BackupPlace, "shown">): string => `${BACKUP}${shortHash(shown)}`;
 /** What a restore that has ended leaves. */
 export const restoreLedger = (id: string): string => `${RESTORE}${id}`;
+
+/** Contexts of restored backups that had something scheduled, and how far each is what was backed up: recorded before a restore has ended. */
+export async function restoredScheduled(store: Pick<Store, "list" | "read">): Promise<Map<string, Seq>> {
+  const found = new Map<string, Seq>();
+  for await (const { ledger } of store.list({ prefix: RESTORE })) {
+    if (ledger === UNFINISHED_RESTORE) continue;
+    for await (const { data } of store.read(ledger)) {
+      const all = isRecord(data) && Array.isArray(data.scheduled) ? data.scheduled : [];
+      for (const one of all.filter(isRecord))
+        if (typeof one.context === "string" && typeof one.head === "number" && one.head > 0)
+          found.set(one.context, one.head);
+    }
+  }
+  return found;
+}
 
 /** Of which backup a restore has not ended. */
 export interface UnfinishedRestore {

@@ -23,6 +23,8 @@ export interface BackupPlace {
   list(prefix: string): AsyncIterable<PlacedObject>;
   /** Contract: fine when it is not there. */
   remove(name: string): Promise<void>;
+  /** Removes what writes that were killed left, older than that; where the place keeps such. */
+  removeUnfinished?(before: number): number;
 }
 
 export interface PlaceOptions {

@@ -8,6 +8,7 @@ import { backupLedger } from "./own-ledgers.ts";
 import { chunkName } from "./packs.ts";
 import { inParallel } from "./parallel.ts";
 import { blobListName, LEDGERS, namedSegment } from "./segments.ts";
+import { sweepTemporary } from "./temporary-folder.ts";
 import { underLease } from "./under-lease.ts";
 import { heldBackups, letGo } from "./vanished.ts";
 import type { Vault } from "./vault.ts";
@@ -43,6 +44,7 @@ const AT_ONCE = 8;
 /** Contract: the newest backup stays. Killed, the next prune goes on. */
 export async function prune(opts: PruneOptions): Promise<PruneReport> {
   const { store, vault } = opts;
+  sweepTemporary();
   const lease = { store, name: backupLedger(vault.place), others: `is backing up to ${vault.place.shown}` };
   return underLease(lease, (signal) => pruneUnderLease({ ...opts, signal }));
 }
@@ -86,6 +88,7 @@ async function pruneUnderLease({
   signal.throwIfAborted();
   if (!dryRun) await inParallel(going, AT_ONCE, ({ name }) => vault.remove(name));
   if (!dryRun) await inParallel(loose, AT_ONCE, ({ name }) => vault.remove(name));
+  if (!dryRun) vault.place.removeUnfinished?.(now - GRACE_MS);
   if (!dryRun && force) for (const id of holds) await letGo(vault, id);
   const gone = [...going, ...loose];
   return {

@@ -1,15 +1,12 @@
 // Restoring a backup into an empty store: checked whole first, then copied; what was open in it does not start again by itself.
-import fs from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { importedEvent } from "../contexts/start.ts";
 import { contentHashOf } from "../ledger/content-hash.ts";
 import { type CopyOptions, copyLedger } from "../ledger/copy-ledger.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
+import { UNFINISHED_RESTORE } from "../ledger/leases.ts";
 import type { Seq, Store } from "../ledger/store.ts";
-import { UNFINISHED_RESTORE } from "../ledger/unfinished-restore.ts";
 import {
   type CheckedBackup,
   type Chosen,
@@ -19,10 +16,12 @@ import {
   type ProvenLedger,
   sourceIn,
 } from "./check-backup.ts";
+import { sayingHowFar } from "./cut-off.ts";
 import { type BackupManifest, listManifests } from "./manifest.ts";
 import { isOwnLedger, restoreLedger, type UnfinishedRestore, unfinishedRestore } from "./own-ledgers.ts";
 import { bringPack } from "./packs.ts";
 import { spooled } from "./spool.ts";
+import { inTemporaryFolder } from "./temporary-folder.ts";
 import { underLease } from "./under-lease.ts";
 import type { Vault } from "./vault.ts";
 
@@ -63,12 +62,9 @@ export interface RestoredBackup {
 
 /** Contract: changes nothing unless the backup is whole, or `partial`; killed, the same command goes on. */
 export async function restoreBackup(opts: RestoreBackupOptions): Promise<RestoredBackup> {
-  const dir = fs.mkdtempSync(join(tmpdir(), "holdfast-restore-"));
-  try {
-    return await restoreFrom({ ...opts, vault: opts.vault.over(spooled(opts.vault.place, dir)) });
-  } finally {
-    fs.rmSync(dir, { recursive: true, force: true });
-  }
+  return inTemporaryFolder("restore", (dir) =>
+    restoreFrom({ ...opts, vault: opts.vault.over(spooled(opts.vault.place, dir)) }),
+  );
 }
 
 async function restoreFrom(opts: RestoreBackupOptions): Promise<RestoredBackup> {
@@ -81,11 +77,15 @@ async function restoreFrom(opts: RestoreBackupOptions): Promise<RestoredBackup> 
   if (checked.losses.length > 0 && !opts.partial) throw lossError(checked.losses);
   const lease = { store: to, name: UNFINISHED_RESTORE, others: "is restoring into this store", signal: opts.signal };
   return underLease(lease, async (signal) => {
-    await begin(manifest, opts);
-    const blobs = await copyAll(checked, { ...opts, signal });
-    await verifyAll(checked, to);
-    if (opts.filesDir !== undefined) await bringPacks(vault, checked, opts.filesDir);
-    await end(checked, opts);
+    const total = checked.ledgers.filter(({ head }) => head > 0).length;
+    const blobs = await sayingHowFar({ to, what: "the restore", total }, async () => {
+      await begin(manifest, opts);
+      const copied = await copyAll(checked, { ...opts, signal });
+      await verifyAll(checked, to);
+      if (opts.filesDir !== undefined) await bringPacks(vault, checked, opts.filesDir);
+      await end(checked, opts);
+      return copied;
+    });
     const newest = (await listManifests(vault)).at(-1)?.id ?? manifest.id;
     const goneOn = begun && { ...(newest > manifest.id && { newer: newest }) };
     return { ...reportOf(checked, { passedOver: chosen.passedOver, blobs }), ...(goneOn && { goneOn }) };

@@ -4,7 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { crashPoint } from "./crash-point.ts";
 import { inspectHolder, monotonicMs, sameProcess, thisHolder, whereIs } from "./holder.ts";
 import type { LeaseDeadline } from "./networked/lease-deadline.ts";
-import type { Fence, HeldBy, Holder, Lease, Leases, Store } from "./store.ts";
+import type { Fence, HeldBy, Holder, Lease, Leases, ReadOnly, Store } from "./store.ts";
+
+/** The mark of a restore that has not ended: while this ledger is in a store, only that restore writes there. */
+export const UNFINISHED_RESTORE = "restore:unfinished";
+
+/** Whoever reads sees a part of what was backed up; what somebody else records would keep the restore from its end. */
+export const RESTORING: ReadOnly = {
+  code: "refused",
+  message: "a restore into this store has not ended: until `holdfast backup restore` has, it can only be read",
+  restoring: true,
+};
 
 const POLL_MS = 50;
 const DEATH_MS = 1_000;

@@ -1,6 +1,7 @@
 // A restore that was killed, as a user finds it: what reads says so, what writes is refused, and the same command goes on with the same backup.
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { type CliOptions, runCli } from "../cli/cli.ts";
 import { hasRedis, startRedis } from "../ledger/redis-server.ts";
@@ -109,4 +110,32 @@ test("a restore that is killed when everything is there is ended by the next", a
   expect(killed.signal).toEqual("SIGKILL");
   await done(twin, restore);
   await done(twin, ["tasks", "add", "what comes afterwards"]);
+}, 60_000);
+
+test("schedules of a restored backup can be had again, also when the restore was killed before it printed them; one that is past is said as past", async () => {
+  const original = place();
+  const at = path.join(original.dir, "backups");
+  const once = JSON.parse(await done(original, ["cron", "add", "in 1 seconds", "say hello", "--json"]));
+  const daily = JSON.parse(await done(original, ["cron", "add", "0 9 * * *", "say good morning", "--json"]));
+  await done(original, ["backup", "now", at]);
+  const [project] = fs.readdirSync(path.join(at, "projects"));
+  const twin = place();
+  const restore = ["backup", "restore", at, "--project", project!];
+  const killed = await runCli(restore, { ...twin, env: { HOLDFAST_CRASH_AT: "restore.ended" } });
+  expect(killed.signal).toEqual("SIGKILL");
+  await sleep(1_000); // the time of the first
+  for (const text of [await done(twin, restore), await done(twin, ["backup", "schedules"])]) {
+    expect(text).toMatch(/^1 schedule can be set here/m);
+    expect(text).toMatch(
+      new RegExp(`^ {2}holdfast cron add '0 9 \\* \\* \\*' 'say good morning' -r ${daily.context} `, "m"),
+    );
+    expect(text).toMatch(new RegExp(`^passed at \\S+, in ${once.context}: say hello$`, "m"));
+  }
+  const listed = JSON.parse(await done(twin, ["backup", "schedules", "--json"]));
+  expect(listed.map(({ prompt, command }: Record<string, string>) => [prompt, command === undefined])).toEqual(
+    expect.arrayContaining([
+      ["say hello", true],
+      ["say good morning", false],
+    ]),
+  );
 }, 60_000);

@@ -1,10 +1,12 @@
-// `holdfast backup now|run|ls|restore|drill|prune`: copies of this project's state in a bucket or a folder.
+// `holdfast backup now|run|ls|restore|schedules|drill|prune`: copies of this project's state in a bucket or a folder.
 import { resolve } from "node:path";
 import { STRANGE_NAME } from "../../backup/ledger-names.ts";
 import { type BackupReport, makeBackup } from "../../backup/make-backup.ts";
+import { sweepTemporary } from "../../backup/temporary-folder.ts";
 import type { Vault } from "../../backup/vault.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { age, escapedName, listing, printable } from "../../front/presentation/printable.ts";
+import { isHoldfastError } from "../../ledger/error.ts";
 import { counted } from "../../text/counted.ts";
 import { type BackupFlags, backupSettings, openVaultFor, timeFlag } from "../backup-place.ts";
 import type { JsonToo } from "../flags.ts";
@@ -23,6 +25,7 @@ export const now = (flags: Flags & { anew: boolean }, given: string | undefined)
   withState(flags, async (state) => {
     const vault = await openVaultFor(flags, state.project, { given, write: true });
     const bar = createProgressBar("backup");
+    sweepTemporary();
     const of = { store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) };
     const made = await interruptible((signal) =>
       makeBackup({ ...of, anew: flags.anew, progress: bar.update, signal }),
@@ -115,7 +118,7 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
     flags,
     async (state) => {
       const { store, project } = state;
-      const [{ restoreBackup, lossText }, { restoredSchedules }] = await Promise.all([
+      const [{ restoreBackup, lossText }, { restoredSchedules, scheduleLines }] = await Promise.all([
         import("../../backup/restore.ts"),
         import("../restored-schedules.ts"),
       ]);
@@ -130,7 +133,7 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
       ).finally(bar.end);
       if (!done) return INTERRUPTED;
       const { heads, ...report } = done;
-      const schedules = await restoredSchedules(state, flags, { scheduled: report.scheduled, heads });
+      const schedules = await restoredSchedules(state, flags);
       if (flags.json) print({ ...report, heads, schedules });
       else {
         const { contexts, events, blobs, packs } = report;
@@ -139,9 +142,8 @@ export const restore = (flags: Flags & At & { partial: boolean }, given: string 
         );
         if (report.goneOn) say(`It was begun before, and went on${newerText(report.goneOn)}`);
         say("Nothing of it starts by itself: jobs, teammates, questions and schedules stay with the original.");
-        if (schedules.length > 0)
-          say(`${counted(schedules.length, "schedule")} can be set here, where the original no longer runs:`);
-        for (const { command } of schedules) say(`  ${command}`);
+        scheduleLines(schedules).forEach(say);
+        if (schedules.length > 0) say(`To see them again: ${commandLine(["backup", "schedules"], flags)}`);
       }
       sayStrays(vault);
       for (const loss of report.losses) process.stderr.write(`holdfast: not restored: ${printable(lossText(loss))}\n`);
@@ -171,9 +173,18 @@ export const drill = (flags: Flags & At, given: string | undefined): Promise<num
     const bar = createProgressBar("drill");
     const at = flags.at === undefined ? {} : { at: flags.at };
     const of = { vault, store, path: project.top, progress: bar.update, ...at };
-    const report = await interruptible((signal) => runDrill({ ...of, signal })).finally(bar.end);
+    const report = await interruptible((signal) => runDrill({ ...of, signal }))
+      .catch((error: unknown) => {
+        if (isHoldfastError(error, "disk")) return { unjudged: error.message };
+        throw error;
+      })
+      .finally(bar.end);
     if (!report) return INTERRUPTED;
     sayStrays(vault);
+    if ("unjudged" in report) {
+      process.stderr.write(`holdfast: ${printable(report.unjudged)}\n`);
+      return UNJUDGED;
+    }
     if (flags.json) print(report);
     else {
       const { restored, same, removedSince, differences, missing, absent } = report;
@@ -257,6 +268,8 @@ export const follow = (
   });
 
 const INTERRUPTED = 130;
+/** A drill that could not be made says nothing of the backup: 1 is "not whole". */
+const UNJUDGED = 2;
 const SIGNALS: NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
 /** Ctrl-C ends it cleanly, so that nothing temporary is left; twice leaves at once. Undefined: it was interrupted. */

@@ -49,6 +49,12 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, where it is in AWS_REGION or AWS_EN
         return (await backup()).restore(flags, place);
       },
     }),
+    schedules: verb({
+      words: "",
+      help: "what restored contexts had scheduled: it is off here, and what sets it again",
+      flags: { ...JSON_TOO, ...PLACE },
+      run: async (flags) => (await import("../restored-schedules.ts")).showSchedules(flags),
+    }),
     drill: verb({
       words: "[PLACE]",
       help: "restore one to a temporary place, compare it with what is here, remove it",

@@ -2,13 +2,12 @@
 import { draft } from "../draft.ts";
 import { HoldfastError } from "../error.ts";
 import { newId } from "../id.ts";
-import { createLeases } from "../leases.ts";
+import { createLeases, RESTORING, UNFINISHED_RESTORE } from "../leases.ts";
 import { createLeaseDeadline } from "../networked/lease-deadline.ts";
 import { createTail } from "../networked/tail.ts";
 import { patienceOf } from "../networked/until-known.ts";
 import type { ReadOnly, Store } from "../store.ts";
 import type { StoreOptions } from "../store-options.ts";
-import { RESTORING, UNFINISHED_RESTORE } from "../unfinished-restore.ts";
 import { parseRedisUrl } from "./address.ts";
 import { appendToServer } from "./append.ts";
 import { createRedisBell } from "./bell.ts";

@@ -1,7 +1,8 @@
 // The SQLite store: one file per project, many processes, nothing acknowledged ever lost silently.
+
+import { RESTORING } from "../leases.ts";
 import type { ReadOnly, Store } from "../store.ts";
 import type { StoreOptions } from "../store-options.ts";
-import { RESTORING } from "../unfinished-restore.ts";
 import { openConnection } from "./connection.ts";
 import { openCopies } from "./copies.ts";
 import { assess } from "./damage.ts";

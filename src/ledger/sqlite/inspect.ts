@@ -2,15 +2,15 @@
 import { existsSync } from "node:fs";
 import { sameBytes } from "../checksum.ts";
 import { messageOf } from "../error.ts";
+import { UNFINISHED_RESTORE } from "../leases.ts";
 import type { Damage } from "../store.ts";
-import { UNFINISHED_RESTORE } from "../unfinished-restore.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { hasCopies } from "./copies.ts";
 import { sizeOf, userVersion } from "./open.ts";
 import { allLedgerRows, ledgerSum, sumAt } from "./rows.ts";
 import { APPLICATION_ID, SCHEMA, tablesOf } from "./schema.ts";
 import { type Head, readHeads } from "./sidecar.ts";
-import { errcode, isDisk } from "./sqlite-errors.ts";
+import { errcode, isDisk, translate } from "./sqlite-errors.ts";
 import { patiently } from "./turns.ts";
 
 export interface Inspection {
@@ -42,7 +42,7 @@ export async function inspect(file: string): Promise<Inspection> {
     await patiently(() => open.view(() => look(open, found)), { raw: true });
   } catch (error) {
     // Any other error of SQLite means a schema that is not ours any more: our own SQL was read from no file.
-    if (errcode(error) === undefined || isDisk(error)) throw error;
+    if (errcode(error) === undefined || isDisk(error)) throw translate(error);
     found.damage.push({ what: `the database file is damaged (${messageOf(error)})` });
   } finally {
     db?.close();

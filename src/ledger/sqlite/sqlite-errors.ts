@@ -46,7 +46,7 @@ export function isDisk(error: unknown): boolean {
 export function translate(error: unknown): unknown {
   const code = errcode(error);
   if (code === undefined) return error;
-  const why = messageOf(error);
+  const why = code === CANTOPEN ? `${messageOf(error)}: or too many files are open (ulimit -n)` : messageOf(error);
   if (isDisk(error)) {
     return new HoldfastError(
       "disk",
