@@ -122,9 +122,12 @@ async function backUp(
     await work.back(entry);
   });
   signal.throwIfAborted();
-  const packs = opts.filesDir
-    ? await putPacks(vault, { filesDir: opts.filesDir, known: known?.packs ?? new Map() })
+  const knownPacks = known?.packs ?? new Map<string, string[]>();
+  const own = opts.filesDir
+    ? await putPacks(vault, { filesDir: opts.filesDir, known: knownPacks })
     : new Map<string, string[]>();
+  // Each machine has those of its own checkpoints: where several share a store, the others' stay.
+  const packs = store.reach === "network" ? new Map([...knownPacks, ...own]) : own;
   const ledgers = new Map<string, BackedUpLedger>();
   for (const { ledger } of entries) {
     const one = work.done.get(ledger) ?? known?.ledgers.get(ledger);

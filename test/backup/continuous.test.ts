@@ -11,6 +11,7 @@ import { restoreBackup } from "../../src/backup/restore.ts";
 import { openVault } from "../../src/backup/vault.ts";
 import { openFileKeeper } from "../../src/file-snapshots/index.ts";
 import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import type { Store } from "../../src/ledger/store.ts";
 import { contentsOf, fill, folder, folderVault, headsIn, noise, openStoreOf, ROOT } from "./world.ts";
 
 const open = () => openStoreOf("sqlite", onTestFinished);
@@ -110,6 +111,27 @@ describe("the files of checkpoints", () => {
     fs.writeFileSync(path.join(root, "a.txt"), "changed");
     await again.restore(mark);
     expect(fs.readFileSync(path.join(root, "a.txt"), "utf8")).toEqual(noise(1, 5_000));
+  });
+});
+
+describe("the files of checkpoints of several machines", () => {
+  it("are all in the backup that the last of them made", async () => {
+    const [first, second, other] = [folder(onTestFinished), folder(onTestFinished), folder(onTestFinished)];
+    const store: Store = { ...(await open()), reach: "network" };
+    await fill(store, { contexts: 1, events: 4 });
+    const vault = await folderVault(onTestFinished);
+    for (const machine of [first, second]) {
+      const root = path.join(machine, "project");
+      fs.mkdirSync(root);
+      fs.writeFileSync(path.join(root, "a.txt"), machine);
+      const keeper = openFileKeeper({ root, dir: path.join(machine, "files") });
+      await keeper.save();
+      await keeper.settled();
+      await makeBackup({ store, vault, path: root, filesDir: path.join(machine, "files") });
+    }
+    const to = await open();
+    const restored = await restoreBackup({ vault, to, path: first, filesDir: path.join(other, "files") });
+    expect([restored.packs, restored.losses]).toEqual([2, []]);
   });
 });
 
