@@ -61,8 +61,9 @@ stand_in() {
   while [ $runs = 1 ]; do
     runs=0
     for dir in "$jobs_dir"/job_*/ "$jobs_dir"/job_*/[0-9]*/; do
-      [ -e "${dir}until" ] && [ ! -s "${dir}exit" ] && [ ! -L "${dir}exit" ] || continue
-      { read -r _ && read -r group _ && read -r its_tag; } <"${dir}started" && [ "$its_tag" = "$tag" ] || continue
+      if [ ! -e "${dir}until" ] || [ -s "${dir}exit" ] || [ -L "${dir}exit" ]; then continue; fi
+      { read -r _ && read -r group _ && read -r its_tag; } <"${dir}started" || continue
+      [ "$its_tag" = "$tag" ] || continue
       kill -0 -- "-$group" || continue
       read -r file <"${dir}until"
       time_left "$file"
