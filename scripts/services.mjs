@@ -12,6 +12,7 @@ const PACKAGES = {
   openssl: "openssl",
   tmux: "tmux",
   "redis-server": "redis-server",
+  faketime: "faketime",
   // What only root can do.
   ...(process.getuid?.() === 0 && { ip: "iproute2", "mkfs.ext4": "e2fsprogs" }),
 };

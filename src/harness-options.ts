@@ -26,6 +26,8 @@ export interface HarnessOptions {
   store: Store;
   /** The tree the agent works in. */
   root: string;
+  /** Whether a folder is the project's: asked of roots that stand in a store which other machines reach. Default: any that is there. */
+  isOwnFolder?: (folder: string) => boolean;
   /** Where running commands keep their output until it is recorded. */
   jobsDir: string;
   /** Short for `permissions.policy.mode`. */

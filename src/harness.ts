@@ -156,8 +156,8 @@ export function createHarness(given: HarnessOptions): Harness {
     owedJobs: async (context) => owedJobs(await host.open(context)),
     recorded: (context, range) => readFacts(opts.store, host.codec, context, range),
   });
-  const { store, model, root, mechanisms: own } = opts;
-  const host = createHost({ store, mechanisms, model, version: VERSION, root, ...(own && { own }) });
+  const { store, model, root, isOwnFolder, mechanisms: own } = opts;
+  const host = createHost({ store, mechanisms, model, version: VERSION, root, isOwnFolder, ...(own && { own }) });
   let closed = false;
   const refuseClosed = () => {
     if (closed) throw new HoldfastError("closed", "this harness is closed: create another one");
@@ -172,7 +172,7 @@ export function createHarness(given: HarnessOptions): Harness {
     async hosting(hosting) {
       refuseClosed();
       const { hostTeams } = await import("./host-teams.ts");
-      return hostTeams({ host, store: opts.store, root }, hosting);
+      return hostTeams({ host, store: opts.store, here: { root, isOwn: isOwnFolder } }, hosting);
     },
     toolNames: (turn) =>
       mergeSeams(mechanisms)

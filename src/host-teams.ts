@@ -6,7 +6,7 @@ import { contextState } from "./loop/agent.ts";
 import { createFairSlots, type FairSlots } from "./loop/fair-slots.ts";
 import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { createMachines } from "./loop/machine.ts";
+import { createMachines, type Here } from "./loop/machine.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
@@ -22,7 +22,7 @@ export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onPr
 }
 
 export function hostTeams(
-  { host, store, root }: { host: Host; store: Store; root: string },
+  { host, store, here }: { host: Host; store: Store; here: Here },
   { context, concurrency = 8, machineGraceMs, accepts, onDue, ...told }: HostTeamsOptions = {},
 ): Hosting {
   /** A turn that someone's own input began is theirs to take up again, but for agents that live by hosts. */
@@ -46,7 +46,7 @@ export function hostTeams(
   const slots = typeof concurrency === "number" ? createFairSlots(concurrency) : concurrency;
   const machines =
     store.reach === "network"
-      ? createMachines(store, { here: root, ...(machineGraceMs !== undefined && { graceMs: machineGraceMs }) })
+      ? createMachines(store, { here, ...(machineGraceMs !== undefined && { graceMs: machineGraceMs }) })
       : undefined;
   const runsHere = (ledger: Ledger, agent: string) => host.outstanding(ledger, agent).some((one) => one.runsHere);
   return createHosting({

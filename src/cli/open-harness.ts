@@ -76,10 +76,12 @@ export async function openHarness(
   const { hooks, says: ofHooks } = await hooksOf(plugins);
   const mcp = await mcpServers(settings, flags, plugins);
   settings.says.push(...says, ...ofHooks, ...mcp.warnings);
+  const links = store.reach === "network" ? await import("../contexts/project/links.ts") : undefined;
   const harness = createHarness({
     model,
     store,
     root: project.root,
+    ...(links && { isOwnFolder: (folder: string) => links.isFolderOf(project, folder) }),
     jobsDir,
     permissions: settings.permissions,
     hooks: plugins.length === 0 ? chosen.hooks : joined(chosen.hooks, hooks),

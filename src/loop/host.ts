@@ -99,6 +99,8 @@ export interface HostOptions {
   own?: readonly Mechanism[];
   /** Where agents work whose context names no root. */
   root?: string;
+  /** Whether a folder is the project's: asked of paths that stand in a store which other machines reach. */
+  isOwnFolder?: ((folder: string) => boolean) | undefined;
 }
 
 /** Schemas and fold of the loop and its mechanisms: what any process needs to read a context. `own`: those of the embedding program. */
@@ -167,7 +169,7 @@ export function createHost(opts: HostOptions): Host {
         await agent.turn.append([{ type: "agent.moved", data: { cwd: opts.root, root: opts.root } }]);
       else if (store.reach === "network" && opts.root !== undefined && !ledger.readOnly) {
         const { arrival } = await import("./machine.ts");
-        const arrived = arrival(ledger, name, opts.root);
+        const arrived = arrival(ledger, name, { root: opts.root, isOwn: opts.isOwnFolder });
         if (arrived.length > 0) await agent.turn.append(arrived);
       }
       const whom = { context, agent: name };

@@ -15,19 +15,27 @@ interface Whereabouts {
   tree?: string;
 }
 
-/** `here`: the project's folder on this machine. */
-function whereaboutsOf(ledger: Ledger, agent: string, here: string): Whereabouts {
+export interface Here {
+  /** The project's folder on this machine. */
+  root: string;
+  /** Whether a folder of this machine is the project's. What stands in a store that others write to decides nothing here. */
+  isOwn?: ((folder: string) => boolean) | undefined;
+}
+
+function whereaboutsOf(ledger: Ledger, agent: string, { root: here, isOwn = () => true }: Here): Whereabouts {
   const { root, state } = viewOf(ledger, agent);
   const machine = state.machine ?? transcriptIn(ledger.state).machine;
-  const isProject = state.root === undefined && (root === here || root.startsWith(`${here}/`)) && isFolder(root);
+  const isProject =
+    state.root === undefined && (root === here || root.startsWith(`${here}/`)) && isFolder(root) && isOwn(root);
   // Containers of one image may have the same machine's name: the folder has to be there too.
-  const isHere = isProject || (isFolder(root) && (machine === undefined || machine === thisMachine()));
+  const isHere = isProject || (isFolder(root) && (machine === undefined || machine === thisMachine()) && isOwn(root));
   return { isHere, ...(machine !== undefined && { machine }), ...(state.root !== undefined && { tree: state.root }) };
 }
 
 /** Contract: what is to be recorded when that agent is taken here; nothing where its files are here. */
-export function arrival(ledger: Ledger, agent: string, here: string): Omit<EventInput, "actor">[] {
-  const { isHere, machine, tree } = whereaboutsOf(ledger, agent, here);
+export function arrival(ledger: Ledger, agent: string, place: Here): Omit<EventInput, "actor">[] {
+  const { isHere, machine, tree } = whereaboutsOf(ledger, agent, place);
+  const here = place.root;
   if (isHere) return [];
   const view = viewOf(ledger, agent);
   const moved = { cwd: here, root: null, home: here, machine: thisMachine() };
@@ -58,8 +66,8 @@ export interface Machines {
   announce(signal: AbortSignal): Promise<void>;
 }
 
-/** `here`: the project's folder on this machine; `graceMs`: so long a machine counts as living after its last host was seen. */
-export function createMachines(store: Store, opts: { here: string; graceMs?: number }): Machines {
+/** `graceMs`: so long a machine counts as living after its last host was seen. */
+export function createMachines(store: Store, opts: { here: Here; graceMs?: number }): Machines {
   const graceMs = opts.graceMs ?? Number(process.env.HOLDFAST_MACHINE_GRACE_MS ?? GRACE_MS);
   const asked = new Map<string, { at: number; isSeen: boolean; seenAt: number }>();
 

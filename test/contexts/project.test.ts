@@ -15,6 +15,7 @@ import {
   settleMovedRoots,
 } from "../../src/contexts/index.ts";
 import { type Here, isImageOf, isSameElsewhere, isSameThere, lookHere } from "../../src/contexts/project/here.ts";
+import { isFolderOf } from "../../src/contexts/project/links.ts";
 import { matchHere } from "../../src/contexts/project/match.ts";
 import { type FolderRecord, writePlace } from "../../src/contexts/project/places.ts";
 import { mechanismsOf } from "../../src/harness.ts";
@@ -287,4 +288,18 @@ describe("what was never finished", () => {
 it("an address that is none is refused, and becomes no folder", () => {
   for (const state of ["Redis://127.0.0.1:1/0", "valkey://h", "http://h", " redis://h", "redis+cluster://h"])
     expect(() => openProject({ cwd: os.tmpdir(), state })).toThrow(/is no place for state/);
+});
+
+it("folders of a project are its own, its worktrees and those known as its; a path out of them is none", () => {
+  folder("p");
+  const project = open("p");
+  const inside = path.join(project.top, "sub");
+  fs.mkdirSync(inside);
+  const made = path.join(project.stateDir, "worktrees", "t");
+  fs.mkdirSync(made, { recursive: true });
+  const other = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-other-"));
+  fs.symlinkSync(other, path.join(project.top, "link"));
+  const asked = [project.top, inside, made, other, path.join(project.top, "link"), `${inside}/../..`, "/nowhere"];
+  expect(asked.map((folder) => isFolderOf(project, folder))).toEqual([true, true, true, false, false, false, false]);
+  fs.rmSync(other, { recursive: true });
 });

@@ -1,5 +1,6 @@
 // Servers of every kind under a store: replicas, TLS, passwords, settings that lose data, an older copy put back, many writers.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,6 +92,43 @@ describe.runIf(hasRedis())("the promise of a store", () => {
     ]);
     expect(server.cli("DBSIZE")).toEqual("0");
   });
+});
+
+describe.runIf(hasRedis())("a process whose clock is another than the server's", () => {
+  it.each(["-1h", "+1h"])(
+    "(%s) is told the server's time; its lease holds, and is free when it is gone",
+    async (clock) => {
+      const server = await serve();
+      const program = join(import.meta.dirname, "children/skewed-clock.ts");
+      // A group of its own: faketime stays beside what it starts.
+      const child = spawn("faketime", ["-f", clock, process.execPath, program, server.url("p")], {
+        stdio: ["ignore", "pipe", "ignore"],
+        detached: true,
+        env: { ...process.env, FAKETIME_DONT_FAKE_MONOTONIC: "1" },
+      });
+      const exited = once(child, "close");
+      const end = () => process.kill(-child.pid!, "SIGKILL");
+      try {
+        const [line] = await once(child.stdout, "data");
+        const its = JSON.parse(String(line)) as { now: number; at: number; term: number; due: number };
+        const minutes = (ms: number) => Math.round(ms / 60_000) + 0; // no minus zero
+        const away = clock === "-1h" ? -60 : 60;
+        expect([minutes(its.now - Date.now()), minutes(its.at - Date.now())]).toEqual([away, 0]);
+        expect([its.term, its.due]).toEqual([1, 1]);
+        const store = await opened(server.url("p"), { leaseMs: 60_000 });
+        const [next] = await store.append([{ ledger: "l", events: [event(3)] }]);
+        expect(next!.at).toBeGreaterThanOrEqual(its.at);
+        const held = await store.leases.inspect("agent:x");
+        expect(held).toMatchObject({ term: 1, alive: true });
+        expect(held!.expiresInMs).toBeGreaterThan(0);
+        end();
+        await exited;
+        expect((await take(store)).term).toEqual(2);
+      } finally {
+        if (child.exitCode === null && child.signalCode === null) end();
+      }
+    },
+  );
 });
 
 describe.runIf(hasRedis())("replicas", () => {

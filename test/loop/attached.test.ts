@@ -32,6 +32,7 @@ test("a house with every option and one with none attach the same seams", async 
   };
   const all: Required<Omit<HarnessOptions, "model" | "store" | "mechanisms">> = {
     ...where,
+    isOwnFolder: () => true,
     permissionMode: "bypass",
     permissions: {},
     inProcessHooks: [{ event: "PermissionRequest", run: () => undefined }],

@@ -1,4 +1,5 @@
 // Agents of another machine: they work in the project's folder here, and one with a worktree there waits while that machine lives.
+import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,6 +8,7 @@ import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
 import type { EventInput, Store } from "../../src/ledger/store.ts";
 import { noUsage } from "../../src/models/model.ts";
 import { openHouse } from "../house.ts";
+import { scratch } from "../turn.ts";
 import { call, seenIn } from "./world.ts";
 
 const networked = (store: Store): Store => ({ ...store, reach: "network" });
@@ -54,6 +56,21 @@ async function setUp() {
 }
 
 const TREE = "/elsewhere/state/worktrees/alice";
+
+test("a root that was written into the store and is no folder of the project is none here", async () => {
+  const { house, say, facts, context } = await setUp();
+  const other = fs.realpathSync(scratch(onTestFinished));
+  const isOwnFolder = (folder: string) => fs.realpathSync(folder).startsWith(house.root);
+  const harness = await house.again({ store: networked(house.store), isOwnFolder });
+  onTestFinished(() => harness.close());
+  for (const root of [other, `${house.root}/../${path.basename(other)}`]) {
+    await say([{ type: "agent.moved", data: { cwd: root, root, machine: thisMachine() } }]);
+    const taken = await harness.host.take(context, { agent: "alice" });
+    expect([taken.agent.turn.root, taken.agent.turn.cwd]).toEqual([house.root, house.root]);
+    await taken.release();
+  }
+  expect((await facts("agent.moved")).at(-1)?.data).toMatchObject({ root: null, home: house.root });
+});
 
 test("an agent whose folder is on another machine goes on in the project's folder here, and is told so once", async () => {
   const { house, say, facts, host, seen, harness, context } = await setUp();

@@ -79,6 +79,22 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
     .sort((a, b) => Number(b.here) - Number(a.here) || (b.usedAt ?? 0) - (a.usedAt ?? 0));
 }
 
+/**
+ * Whether that folder is one of the project's: in its own, in a worktree that was made for it, or another one that is known as its. For
+ * paths that stand in a store to which others write. Contract: changes nothing, and says no where it cannot tell.
+ */
+export function isFolderOf({ place, stateDir, top, alsoAt }: Project, folder: string): boolean {
+  try {
+    const real = fs.realpathSync(folder);
+    const own = [top, ...alsoAt, path.join(stateDir, "worktrees")].filter(isDir).map((one) => fs.realpathSync(one));
+    if (own.some((one) => real === one || real.startsWith(`${one}/`))) return true;
+    const match = place && matchHere(place.home, lookHere(real));
+    return match?.kind === "known" && projectDir(place!.home, match.place.project) === stateDir;
+  } catch {
+    return false;
+  }
+}
+
 function lastUse(home: string, name: string): { usedAt?: number } {
   const times = ["ledger.db", "ledger.db-wal"].map(
     (file) => fs.statSync(path.join(projectDir(home, name), file), { throwIfNoEntry: false })?.mtimeMs ?? 0,

@@ -1,11 +1,7 @@
 // Watching a store over a network: one waiting connection hears what is appended; after any break the heads are compared.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seq } from "../store.ts";
-
-export interface Rung {
-  ledger: string;
-  seq: Seq;
-}
+import { createWatchers, type Rung, type Watchers } from "../watchers.ts";
 
 /** What a tail needs of a store. */
 export interface BellSource {
@@ -18,33 +14,25 @@ export interface BellSource {
   heads(): AsyncIterable<Rung>;
 }
 
-export interface Tail {
-  /** Contract: registered when this returns, so that nothing after the call is missed. */
-  subscribe(signal: AbortSignal): AsyncIterable<Rung>;
-  close(): void;
-}
-
-interface Listener {
-  /** The last head of each ledger that has not been handed out yet: may coalesce, never misses the last one. */
-  pending: Map<string, Seq>;
-  wake: () => void;
-}
+export type Tail = Omit<Watchers, "tell">;
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 1_000;
 
 export function createTail(bell: BellSource): Tail {
-  const listeners = new Set<Listener>();
+  const watchers = createWatchers({ begin });
   const known = new Map<string, Seq>();
   let running = false;
   let closed = false;
 
-  function tell({ ledger, seq }: Rung): void {
-    known.set(ledger, seq);
-    for (const one of listeners) {
-      one.pending.set(ledger, seq);
-      one.wake();
-    }
+  function tell(rung: Rung): void {
+    known.set(rung.ledger, rung.seq);
+    watchers.tell(rung);
+  }
+
+  function begin(): void {
+    if (!running) void run();
+    running = true;
   }
 
   async function run(): Promise<void> {
@@ -67,47 +55,10 @@ export function createTail(bell: BellSource): Tail {
   }
 
   return {
-    subscribe(signal) {
-      const one: Listener = { pending: new Map(), wake: () => {} };
-      const end = () => {
-        signal.removeEventListener("abort", end);
-        listeners.delete(one);
-        one.wake();
-      };
-      if (!signal.aborted && !closed) {
-        listeners.add(one);
-        signal.addEventListener("abort", end);
-        if (!running) void run();
-        running = true;
-      }
-      return handOut(one, { live: () => listeners.has(one), end });
-    },
+    subscribe: watchers.subscribe,
     close() {
       closed = true;
-      const all = [...listeners];
-      listeners.clear();
-      for (const one of all) one.wake();
+      watchers.close();
     },
   };
-}
-
-async function* handOut(
-  one: Listener,
-  { live, end }: { live: () => boolean; end: () => void },
-): AsyncGenerator<Rung, void> {
-  try {
-    while (live()) {
-      for (const [ledger, seq] of one.pending) {
-        one.pending.delete(ledger);
-        yield { ledger, seq };
-        if (!live()) return;
-      }
-      if (one.pending.size > 0) continue;
-      await new Promise<void>((resolve) => {
-        one.wake = resolve;
-      });
-    }
-  } finally {
-    end();
-  }
 }

@@ -1,5 +1,6 @@
 // The bell of a Redis store: a capped stream in which every append counts one on, read by a connection that waits.
-import type { BellSource, Rung } from "../networked/tail.ts";
+import type { BellSource } from "../networked/tail.ts";
+import type { Rung } from "../watchers.ts";
 import type { RedisConnection } from "./connection.ts";
 import type { RedisLink } from "./link.ts";
 import { listLedgers } from "./reading.ts";

@@ -1,22 +1,14 @@
 // Watching: one watcher per store, woken by the bell file, by this process's own commits, and once a second.
 import { type FSWatcher, watch } from "node:fs";
 import type { Seq } from "../store.ts";
+import { createWatchers, type Watchers } from "../watchers.ts";
 import type { Connection } from "./connection.ts";
 
 /** A writer that is killed between commit and bell is noticed by this check. */
 const CHECK_MS = 1_000;
 
-export interface Watch {
+export interface Watch extends Omit<Watchers, "tell"> {
   advanced(row: LedgerHead): void;
-  /** Contract: registered when this returns, so that nothing after the call is missed. */
-  subscribe(signal: AbortSignal): AsyncIterable<{ ledger: string; seq: Seq }>;
-  close(): void;
-}
-
-interface Subscriber {
-  /** The last head of each ledger that has not been handed out yet: may coalesce, never misses the last one. */
-  pending: Map<string, Seq>;
-  wake: () => void;
 }
 
 type LedgerHead = { n: number; name: string; head: Seq };
@@ -77,17 +69,14 @@ function hangBell(file: string, look: () => void): Bell {
 }
 
 export function createWatch(db: Connection, file: string): Watch {
-  const subscribers = new Set<Subscriber>();
+  const watchers = createWatchers({ begin: start, rest: stop });
   const heads = createHeads(db);
   let bell: Bell | undefined;
   let closed = false;
 
   function advanced(row: LedgerHead): void {
     if (!heads.isNews(row)) return;
-    for (const one of subscribers) {
-      one.pending.set(row.name, row.head);
-      one.wake();
-    }
+    watchers.tell({ ledger: row.name, seq: row.head });
   }
 
   function look(): void {
@@ -111,48 +100,10 @@ export function createWatch(db: Connection, file: string): Watch {
 
   return {
     advanced,
-    subscribe(signal) {
-      const one: Subscriber = { pending: new Map(), wake: () => {} };
-      const end = () => {
-        signal.removeEventListener("abort", end);
-        subscribers.delete(one);
-        if (subscribers.size === 0) stop();
-        one.wake();
-      };
-      if (!signal.aborted && !closed) {
-        if (subscribers.size === 0) start();
-        subscribers.add(one);
-        signal.addEventListener("abort", end);
-      }
-      return deliver(one, { live: () => subscribers.has(one), end });
-    },
+    subscribe: watchers.subscribe,
     close() {
       closed = true;
-      stop();
-      const all = [...subscribers];
-      subscribers.clear();
-      for (const one of all) one.wake();
+      watchers.close();
     },
   };
-}
-
-async function* deliver(
-  one: Subscriber,
-  { live, end }: { live: () => boolean; end: () => void },
-): AsyncIterable<{ ledger: string; seq: Seq }> {
-  try {
-    while (live()) {
-      for (const [ledger, seq] of one.pending) {
-        one.pending.delete(ledger);
-        yield { ledger, seq };
-        if (!live()) return;
-      }
-      if (one.pending.size > 0) continue;
-      await new Promise<void>((resolve) => {
-        one.wake = resolve;
-      });
-    }
-  } finally {
-    end();
-  }
 }
