@@ -1,0 +1,397 @@
+// What the monitor's server answers and its page reads: types only, shared by both. Every text in here is safe to show as text, and only as text.
+
+/** Where a context is: `PROJECT/CONTEXT` in addresses. */
+export interface ContextKey {
+  project: string;
+  context: string;
+}
+
+export interface ProjectRow {
+  /** Its id, cut: in addresses. */
+  id: string;
+  /** The last part of its folder. */
+  name: string;
+  folder: string;
+  /** Where its ledgers are, without a password. */
+  store: string;
+  /** Why it cannot be read, or only be read. */
+  problem?: string;
+  /** The one that the command was typed in. */
+  here: boolean;
+}
+
+export type RowStatus = "running" | "waiting" | "paused" | "interrupted" | "completed" | "failed" | "idle";
+
+export interface TokenCounts {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export interface HostRow {
+  pid: number;
+  machine: string;
+  /** It is on the monitor's own machine. */
+  here: boolean;
+  alive: boolean;
+}
+
+/** One line of the list. What takes reading (from `rounds` on) comes later than the rest: it is left out until then. */
+export interface ContextRow extends ContextKey {
+  title: string;
+  folder: string;
+  status: RowStatus;
+  /** Why it waits or does not go on, in one line: an approval, a plan, a lease, a limit, a host that is gone. */
+  why?: string;
+  createdAt: number;
+  updatedAt: number;
+  /** Events: its size. */
+  events: number;
+  host?: HostRow;
+  ttlMs?: number;
+  forkOf?: { context: string; seq: number };
+  backup?: { at: number; lag: number; place: string };
+  rounds?: number;
+  agents?: number;
+  tokens?: TokenCounts;
+  /** US dollars; `unpriced`: calls of models without a known price. */
+  cost?: { usd: number; unpriced: number };
+  /** Of shared data. */
+  dataBytes?: number;
+}
+
+/** What waits for a person. */
+export type Need = ContextKey & {
+  /** Of the request, the plan; of a failure its context. */
+  id: string;
+  at: number;
+  agent: string;
+  title: string;
+} & (
+    | {
+        kind: "approval";
+        /** Everything that is asked, line by line, as `holdfast approve show` prints it. */
+        lines: string[];
+        choices: { scope: "once" | "exactly" | "rule" | "no"; says: string }[];
+      }
+    | { kind: "plan"; text: string }
+    /** An agent asked the person something and waits; or a turn ended with a question. */
+    | { kind: "question"; text: string }
+    | { kind: "failure"; status: "failed" | "interrupted" | "paused"; text: string; command: string }
+  );
+
+export interface Overview {
+  version: string;
+  /** The monitor's clock, for ages. */
+  now: number;
+  projects: ProjectRow[];
+  contexts: ContextRow[];
+  /** How many there are, where that is more. */
+  total: number;
+  needs: Need[];
+}
+
+/** `/api/live`: what changed since. Each carries an id; `Last-Event-ID` goes on from there, and where that is not possible a `hello` with everything comes first. */
+export type LiveMessage =
+  | { kind: "hello"; overview: Overview }
+  | { kind: "contexts"; rows: ContextRow[]; gone: ContextKey[] }
+  | { kind: "needs"; needs: Need[] }
+  | { kind: "projects"; projects: ProjectRow[] }
+  /** Board, schedules, hosts or backups of that project are others now. */
+  | { kind: "project"; project: string };
+
+/** What kinds of rows there are: for colours, icons and filters. */
+export type RowKind =
+  | "prompt"
+  | "reply"
+  | "call"
+  | "result"
+  | "note"
+  | "message"
+  | "approval"
+  | "plan"
+  | "data"
+  | "checkpoint"
+  | "job"
+  | "agent"
+  | "turn"
+  | "trouble"
+  | "other";
+
+/** One event as one line. */
+export interface EventRow {
+  seq: number;
+  at: number;
+  agent: string;
+  type: string;
+  kind: RowKind;
+  /** At most about 200 columns. */
+  title: string;
+  failed?: true;
+  ms?: number;
+  tokens?: TokenCounts;
+  usd?: number;
+  /** Not part of the conversation of now: a restore went back behind it. */
+  left?: true;
+}
+
+/** `/rows?from=N&count=M[&kinds=a,b][&agent=X][&text=…]`: positions count from 0 within the filter. */
+export interface RowsWindow {
+  from: number;
+  rows: EventRow[];
+  /** Rows of that filter in all. */
+  total: number;
+  head: number;
+}
+
+/** `/live` of one context, ids are seqs. */
+export type ContextLiveMessage =
+  | { kind: "rows"; rows: EventRow[]; head: number }
+  | { kind: "status"; row: ContextRow };
+
+/** Longer texts are cut: `bytes` is how long it was. */
+export interface Section {
+  label: string;
+  form: "text" | "markdown" | "json" | "diff";
+  text: string;
+  bytes?: number;
+}
+
+export interface EventDetail {
+  row: EventRow;
+  sections: Section[];
+  /** Of a reply: the round whose request can be looked at. */
+  round?: { agent: string; n: number };
+}
+
+export interface AgentRow {
+  name: string;
+  /** What it is, and what it does or waits for now. */
+  role: string;
+  doing: string;
+  rounds: number;
+  tokens: TokenCounts;
+  usd: number;
+  openCalls: string[];
+}
+
+export interface ContextPage {
+  row: ContextRow;
+  head: number;
+  task: string;
+  model?: string;
+  agents: AgentRow[];
+  budget: string[];
+  problems: string[];
+  readOnly?: string;
+  needs: Need[];
+  /** Commands to go on with it in a terminal. */
+  resume: string;
+}
+
+export type SpanKind = "turn" | "model" | "tool" | "job" | "wait" | "many";
+
+/** A stretch of time of one agent. `many`: several short ones, drawn as one. */
+export interface Span {
+  agent: string;
+  kind: SpanKind;
+  from: number;
+  /** Not there: it is not over. */
+  to?: number;
+  seq: number;
+  title: string;
+  failed?: true;
+  count?: number;
+}
+
+/** `/timeline?from=MS&to=MS&width=PX`: never more than about 2,000 spans. */
+export interface Timeline {
+  from: number;
+  to: number;
+  agents: string[];
+  spans: Span[];
+  marks: { at: number; seq: number; kind: "epoch" | "checkpoint" | "takeover" | "fork" | "restore"; title: string }[];
+}
+
+/** Charts: at most about 600 points each; parallel lists. */
+export interface UsageSeries {
+  at: number[];
+  seq: number[];
+  /** Summed. */
+  tokensIn: number[];
+  tokensOut: number[];
+  cached: number[];
+  usd: number[];
+  /** What the model saw in that round. */
+  window: number[];
+  windowMax?: number;
+  /** Events so far, and bytes of shared data. */
+  events: number[];
+  dataBytes: number[];
+}
+
+/** Cost by agent, turn, round: a tree for a flame graph, bounded. */
+export interface CostNode {
+  name: string;
+  kind: "context" | "agent" | "turn" | "round";
+  seq: number;
+  usd: number;
+  tokens: TokenCounts;
+  ms: number;
+  children: CostNode[];
+}
+
+export interface CostBreak {
+  agent: string;
+  n: number;
+  seq: number;
+  at: number;
+  cause: string;
+  /** Sent again although a provider had it. */
+  bytesAnew: number;
+  tokensAnew: number;
+  usd?: number;
+}
+
+export interface Costs {
+  tree: CostNode;
+  epochs: { agent: string; seq: number; at: number; says: string }[];
+  breaks: CostBreak[];
+}
+
+export interface DataRow {
+  key: string;
+  version: number;
+  by: string;
+  at: number;
+  bytes: number;
+  preview: string;
+}
+
+export interface DataHistory {
+  key: string;
+  versions: { seq: number; at: number; by: string; op: "set" | "append" | "remove"; bytes: number }[];
+  /** Of the version asked for, or the newest. */
+  value?: Section;
+}
+
+export interface CheckpointRow {
+  seq: number;
+  at: number;
+  name: string;
+  auto: boolean;
+  note?: string;
+  files?: number;
+  /** The checkpoint that stands before it on its timeline: a restore begins another branch. */
+  parent?: number;
+  /** On the timeline of now. */
+  current: boolean;
+  forks: string[];
+}
+
+export interface FilesChanged {
+  from: { seq: number; name: string };
+  to?: { seq: number; name: string };
+  files: { path: string; status: "added" | "deleted" | "changed"; diff?: string; cut?: true }[];
+  /** Of all, where not all are listed. */
+  total: number;
+  /** Recorded edits since, not in a checkpoint yet. */
+  edits: { seq: number; path: string; agent: string; tool: string }[];
+  problem?: string;
+}
+
+/** A row of requests of one agent. */
+export interface RequestRow {
+  n: number;
+  seq: number;
+  at: number;
+  model: string;
+  tokens: TokenCounts;
+  usd?: number;
+}
+
+export interface RequestView {
+  agent: string;
+  n: number;
+  /** Why it may not be exactly what was sent; not there: it is, byte for byte. */
+  doubt?: string;
+  bytes: number;
+  /** The body, cut where it is longer than a page shows; the whole: `/requests/AGENT/N/body`. */
+  body: Section;
+  /** Against the request before it: how they differ in words, and line by line. */
+  differs: string[];
+  diff?: Section;
+}
+
+export interface BoardTask {
+  id: string;
+  subject: string;
+  status: string;
+  owner?: string;
+  blockedBy: string[];
+  priority: string;
+  updatedAt: number;
+  notes: string[];
+}
+
+export interface TeamRow {
+  context: string;
+  name: string;
+  role: string;
+  doing: string;
+  task?: string;
+  inbox: number;
+}
+
+export interface ScheduleRow {
+  context: string;
+  agent: string;
+  id: string;
+  says: string;
+  next?: number;
+}
+
+export interface LeaseRow {
+  context: string;
+  agent: string;
+  host: HostRow;
+  term: number;
+  expiresInMs: number;
+}
+
+export interface BackupRow {
+  place: string;
+  at: number;
+  /** Events that are not in it yet, over all contexts. */
+  lag: number;
+}
+
+export interface ProjectPage {
+  project: ProjectRow;
+  durability: string;
+  server?: string;
+  board: BoardTask[];
+  team: TeamRow[];
+  schedules: ScheduleRow[];
+  leases: LeaseRow[];
+  backups: BackupRow[];
+}
+
+/** What every write answers. `ok: false`: nothing was changed, and `says` tells why. */
+export interface ActionAnswer {
+  ok: boolean;
+  says: string;
+  /** Of a fork: the new one. */
+  context?: string;
+  /** Where someone else was first: what they said. */
+  code?: string;
+}
+
+/** `POST /api/p/PROJECT/c/CONTEXT/ACTION`, with the header `x-holdfast-write: 1`. */
+export type Action =
+  | { action: "approve"; id: string; scope: "once" | "exactly" | "rule" | "no"; reason?: string }
+  | { action: "plan"; id: string; approve: boolean; feedback: string }
+  | { action: "send"; to: string; text: string }
+  | { action: "fork"; seq: number }
+  | { action: "restore"; seq: number; parts: { conversation: boolean; data: boolean; files: boolean } };
