@@ -75,6 +75,14 @@ export async function listContexts(store: Store): Promise<ContextInfo[]> {
   return found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
 }
 
+/** One of them, as it stands now. Contract: undefined when there is none of that id, or its import has not ended. */
+export async function contextInfo(store: Store, id: string): Promise<ContextInfo | undefined> {
+  if (!isContextId(id)) return undefined;
+  for await (const entry of store.list({ prefix: id, limit: 1 }))
+    if (entry.ledger === id && !summaryOf(entry).importing) return describeContext(store, entry);
+  return undefined;
+}
+
 /** Contract: of its types, whatever is stored: what does not fit is left out. */
 export function summaryOf({ summary }: Pick<LedgerSummary, "summary">): Summary {
   if (!isRecord(summary)) return {};

@@ -248,8 +248,7 @@ export interface CostBreak {
   seq: number;
   at: number;
   cause: string;
-  /** Sent again although a provider had it. */
-  bytesAnew: number;
+  /** Sent and paid for once more although the provider had it. */
   tokensAnew: number;
   usd?: number;
 }

@@ -105,6 +105,8 @@ const CAUSES: Record<BreakCause, string> = {
   unknown: "changed by a mechanism",
 };
 
+export const breakCauseText = (cause: BreakCause): string => CAUSES[cause];
+
 /** "": there was none. */
 export function breaksText({ requests, byCause }: CacheBreaks): string {
   if (requests === 0) return "";

@@ -1,0 +1,102 @@
+// What of a context waits for a person: questions before a call, plans, and work that does not go on by itself.
+import type { ContextInfo } from "../../contexts/listing.ts";
+import { isRecord } from "../../ledger/guards.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Store } from "../../ledger/store.ts";
+import type { ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
+import { listedRequests } from "../../mechanisms/approvals/index.ts";
+import { previewChange } from "../../mechanisms/files/change-preview.ts";
+import { pendingPlans, type TeamState } from "../../mechanisms/team/state.ts";
+import { choicesFor, describeRequest } from "../presentation/approval.ts";
+import { type Place, resumeLine } from "../presentation/command-line.ts";
+import { oneLine, printable } from "../presentation/printable.ts";
+import { callTitle } from "../presentation/titles.ts";
+import type { ContextKey, Need } from "./api.ts";
+
+/** Work that stopped longer ago is found in the list. */
+const RECENT_MS = 7 * 24 * 3_600_000;
+/** Of a plan, on the page. */
+const PLAN_CHARS = 20_000;
+/** So far back the end of the last turn is looked for. */
+const TAIL = 300;
+
+const sliceIn = <T>({ state }: Ledger, name: string): T | undefined => state.slices[name] as T | undefined;
+
+/** `ledger`: folded with approvals and team at least. */
+export async function needsOf(
+  key: ContextKey,
+  info: ContextInfo,
+  { ledger, place }: { ledger: Ledger; place: Place },
+): Promise<Need[]> {
+  const approvals = sliceIn<ApprovalsState>(ledger, "approvals");
+  const requests = approvals ? listedRequests(approvals).filter(({ movedTo }) => movedTo === undefined) : [];
+  const team = sliceIn<TeamState>(ledger, "team");
+  const plans = team ? pendingPlans(team) : [];
+  return [
+    ...(await Promise.all(requests.map((request) => approvalNeed(key, request)))),
+    ...plans.map(
+      ({ requestId, by, plan, at }): Need => ({
+        ...key,
+        ...{ kind: "plan", id: requestId, at, agent: oneLine(by, 60) },
+        title: `plan of ${oneLine(by, 60)}`,
+        text: printable(plan).slice(0, PLAN_CHARS),
+      }),
+    ),
+    ...(await failureOf(key, info, { store: ledger.store, place })),
+  ];
+}
+
+async function approvalNeed(key: ContextKey, request: ApprovalRequest): Promise<Need> {
+  const { requestId, agent, tool, input, cwd, askedAt } = request;
+  const change = await previewChange(tool, input, cwd).catch(() => undefined);
+  return {
+    ...key,
+    ...{ kind: "approval", id: requestId, at: askedAt, agent: oneLine(agent, 60) },
+    title: oneLine(`${tool} ${callTitle(tool, input)}`, 200),
+    lines: describeRequest({ request, ...(change && { change }) }),
+    choices: choicesFor(request).map(({ scope, says }) => ({ scope, says: oneLine(says, 300) })),
+  };
+}
+
+async function failureOf(
+  key: ContextKey,
+  info: ContextInfo,
+  { store, place }: { store: Store; place: Place },
+): Promise<Need[]> {
+  const { id, status, updatedAt, aside, root } = info;
+  if ((status !== "failed" && status !== "interrupted") || aside || Date.now() - updatedAt > RECENT_MS) return [];
+  const text = status === "failed" ? await lastError(store, info) : goneText(info);
+  const command = resumeLine({ id, root }, place);
+  return [
+    {
+      ...key,
+      ...{ kind: "failure", id, at: updatedAt, agent: "lead", title: oneLine(info.title, 200), status, text, command },
+    },
+  ];
+}
+
+const goneText = ({ heldBy }: Pick<ContextInfo, "heldBy">): string =>
+  heldBy ? `its process (${heldBy.holder.pid}) is gone` : "its process is gone";
+
+/** How the last turn of its lead ended, in one line. */
+export async function lastError(store: Store, { id, events }: Pick<ContextInfo, "id" | "events">): Promise<string> {
+  let found = "";
+  const range = { after: Math.max(0, events - TAIL), types: ["turn.ended", "work.ended"] };
+  for await (const { data } of store.read(id, range)) {
+    const { error, text, reason: how } = isRecord(data) && !("$spill" in data) ? data : {};
+    found = oneLine([error, text, how].find((one) => typeof one === "string" && one !== "")?.toString() ?? "", 300);
+  }
+  return found;
+}
+
+/** Why it does not go on, in one line; undefined where it does, or is done. */
+export function whyOf(info: ContextInfo, needs: readonly Need[], ended: string | undefined): string | undefined {
+  const [first] = needs;
+  const more = needs.length > 1 ? ` (and ${needs.length - 1} more)` : "";
+  if (first?.kind === "approval") return `${first.agent} asks: ${first.title}${more}`;
+  if (first?.kind === "plan") return `${first.title} waits for an answer${more}`;
+  if (info.status === "interrupted") return goneText(info);
+  if (info.status === "failed" || info.status === "paused") return ended;
+  if (info.heldBy?.stopped) return `its process (${info.heldBy.holder.pid}) was stopped by a signal`;
+  return undefined;
+}

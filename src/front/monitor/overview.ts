@@ -1,0 +1,266 @@
+// All contexts of all projects as one list, and what waits for a person: kept up with what rings, and told to whoever listens.
+import { setTimeout as sleep } from "node:timers/promises";
+import { backedUpTo, type LastBackup, lastBackups } from "../../backup/own-ledgers.ts";
+import { type ContextInfo, contextInfo, isContextId, listContexts } from "../../contexts/listing.ts";
+import { thisHolder } from "../../ledger/holder.ts";
+import type { HeldBy } from "../../ledger/store.ts";
+import { isTeamWake } from "../../mechanisms/team/talk.ts";
+import { VERSION } from "../../version.ts";
+import { oneLine, printable } from "../presentation/printable.ts";
+import type { ContextKey, ContextRow, HostRow, LiveMessage, Need, Overview, ProjectRow } from "./api.ts";
+import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
+import { lastError, needsOf, whyOf } from "./needs.ts";
+
+/** What rings within this time is told together. */
+const TOGETHER_MS = 40;
+/** A host that dies writes nothing: those that were alive are looked at this often, while somebody listens. */
+const LOOK_MS = 400;
+/** So many messages are kept for listeners that come back. */
+const KEPT = 2_000;
+/** Rows of the list; older contexts are found in their project. */
+const MOST_ROWS = 5_000;
+const MOST_WAITING = 400;
+
+export interface Told {
+  /** Of the messages of this process: they begin with a name of their own. */
+  id: string;
+  message: LiveMessage;
+}
+
+/** What takes reading: tokens, cost, data. Contract: undefined until it is known; `onKnown` is told when that changes. */
+export interface FiguresSource {
+  of(context: string): Pick<ContextRow, "rounds" | "agents" | "tokens" | "cost" | "dataBytes"> | undefined;
+  onKnown(tell: (context: string) => void): void;
+}
+
+export interface OverviewSource {
+  now(): Promise<Overview>;
+  /** `since`: the id of the last message that was heard; where it is not known any more, or none, everything comes first. */
+  follow(since: string | undefined, signal: AbortSignal): AsyncGenerator<Told, void>;
+  row(key: ContextKey): Promise<ContextRow | undefined>;
+  /** What was just written here is told at once. */
+  rang(project: string, ledger: string): void;
+}
+
+interface Listed {
+  row: ContextRow;
+  needs: Need[];
+  /** It may die unseen. */
+  isHeld: boolean;
+}
+
+interface ProjectState {
+  project: MonitoredProject;
+  waits: LedgerOf;
+  figures: FiguresSource | undefined;
+  backups: LastBackup[];
+  /** Contexts with a team that may have to say something: a plan may wait where all else is over. */
+  teams: ReadonlySet<string>;
+  listed: Map<string, Listed>;
+  dirty: Set<string>;
+}
+
+export function createOverview(
+  projects: readonly MonitoredProject[],
+  unopened: readonly ProjectRow[],
+  { signal, figures }: { signal: AbortSignal; figures?: (project: MonitoredProject) => FiguresSource },
+): OverviewSource {
+  const states = new Map<string, ProjectState>();
+  for (const project of projects) {
+    const { store, readers } = project;
+    const waits = keepLedgers({ store, codec: readers.codec, fold: readers.waits, most: MOST_WAITING });
+    const listed = new Map<string, Listed>();
+    const known = figures?.(project);
+    states.set(project.row.id, {
+      ...{ project, waits, figures: known, backups: [], teams: new Set(), listed, dirty: new Set() },
+    });
+  }
+  const name = Math.random().toString(36).slice(2, 10);
+  const messages: Told[] = [];
+  const listeners = new Set<() => void>();
+  let count = 0;
+  let flushing: Promise<void> | undefined;
+  let begun: Promise<void> | undefined;
+
+  function tell(message: LiveMessage): void {
+    messages.push({ id: `${name}.${++count}`, message });
+    if (messages.length > KEPT) messages.splice(0, messages.length - KEPT);
+    for (const wake of listeners) wake();
+  }
+
+  async function describe(state: ProjectState, info: ContextInfo): Promise<Listed> {
+    const { project, figures: known, backups } = state;
+    const key = { project: project.row.id, context: info.id };
+    const isOver = info.status === "completed" || info.status === "idle";
+    const needs =
+      !isOver || state.teams.has(info.id)
+        ? await state
+            .waits(info.id)
+            .then((ledger) => needsOf(key, info, { ledger, place: project.place }))
+            .catch(() => [])
+        : [];
+    const wantsEnd = info.status === "failed" || info.status === "paused";
+    const why = whyOf(info, needs, wantsEnd ? await lastError(project.store, info).catch(() => "") : undefined);
+    const waits = needs.some(({ kind }) => kind !== "failure");
+    const backup = backedUpTo(backups, info);
+    const row: ContextRow = {
+      ...key,
+      title: oneLine(info.title, 300),
+      folder: printable(info.root),
+      status: waits && info.status !== "interrupted" ? "waiting" : info.status,
+      ...(why !== undefined && why !== "" && { why }),
+      ...{ createdAt: info.createdAt, updatedAt: info.updatedAt, events: info.events },
+      ...(info.heldBy && { host: hostRow(info.heldBy) }),
+      ...(info.ttlMs !== undefined && { ttlMs: info.ttlMs }),
+      ...(info.forkOf && { forkOf: { context: info.forkOf.context, seq: info.forkOf.seq } }),
+      ...(backup && { backup: { at: backup.at, lag: backup.lag, place: printable(backup.place) } }),
+      ...known?.of(info.id),
+    };
+    return { row, needs, isHeld: info.heldBy !== undefined };
+  }
+
+  async function readTeams(state: ProjectState): Promise<void> {
+    const wakes = await state.project.store.due(Date.now());
+    state.teams = new Set(wakes.filter(isTeamWake).map(({ context }) => context));
+  }
+
+  async function refresh(state: ProjectState, ids: Iterable<string>): Promise<void> {
+    const rows: ContextRow[] = [];
+    const gone: ContextKey[] = [];
+    let needsChanged = false;
+    await readTeams(state);
+    for (const context of ids) {
+      const info = await contextInfo(state.project.store, context);
+      const before = state.listed.get(context);
+      if (!info || info.aside) {
+        if (before && state.listed.delete(context)) gone.push({ project: state.project.row.id, context });
+        needsChanged ||= (before?.needs.length ?? 0) > 0;
+        continue;
+      }
+      const now = await describe(state, info);
+      state.listed.set(context, now);
+      needsChanged ||= JSON.stringify(now.needs) !== JSON.stringify(before?.needs ?? []);
+      if (JSON.stringify(now.row) !== JSON.stringify(before?.row)) rows.push(now.row);
+    }
+    if (rows.length + gone.length > 0) tell({ kind: "contexts", rows, gone });
+    if (needsChanged) tell({ kind: "needs", needs: allNeeds() });
+  }
+
+  const allNeeds = (): Need[] =>
+    [...states.values()]
+      .flatMap(({ listed }) => [...listed.values()].flatMap(({ needs }) => needs))
+      .sort((a, b) => Number(a.kind === "failure") - Number(b.kind === "failure") || b.at - a.at);
+
+  function flushSoon(): void {
+    flushing ??= sleep(TOGETHER_MS, undefined, { signal })
+      .then(async () => {
+        for (const state of states.values()) {
+          const ids = [...state.dirty];
+          state.dirty.clear();
+          if (ids.length > 0) await refresh(state, ids);
+        }
+      })
+      .catch(() => undefined) // the store is closed, or hangs: the next bell tries again
+      .finally(() => {
+        flushing = undefined;
+        if ([...states.values()].some(({ dirty }) => dirty.size > 0) && !signal.aborted) flushSoon();
+      });
+  }
+
+  function rang(project: string, ledger: string): void {
+    const state = states.get(project);
+    if (!state) return;
+    if (isContextId(ledger)) {
+      state.dirty.add(ledger);
+      flushSoon();
+    } else tell({ kind: "project", project });
+  }
+
+  async function listen({ project }: ProjectState): Promise<void> {
+    for await (const { ledger } of project.store.watchAll(signal)) rang(project.row.id, ledger);
+  }
+
+  /** A host that was killed has said nothing: its lease does. */
+  async function look(): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      if (listeners.size === 0) continue;
+      for (const state of states.values())
+        for (const [id, { isHeld, row }] of state.listed)
+          if (isHeld || row.status === "running") state.dirty.add(id);
+      flushSoon();
+    }
+  }
+
+  const begin = (): Promise<void> => {
+    begun ??= (async () => {
+      for (const state of states.values()) {
+        listen(state).catch(() => undefined);
+        state.backups = await lastBackups(state.project.store).catch(() => []);
+        await readTeams(state).catch(() => undefined);
+        for (const info of await listContexts(state.project.store).catch(() => []))
+          if (!info.aside) state.listed.set(info.id, await describe(state, info));
+        state.figures?.onKnown((context) => rang(state.project.row.id, context));
+      }
+      look().catch(() => undefined);
+    })();
+    return begun;
+  };
+
+  async function now(): Promise<Overview> {
+    await begin();
+    const contexts = [...states.values()]
+      .flatMap(({ listed }) => [...listed.values()].map(({ row }) => row))
+      .sort((a, b) => b.updatedAt - a.updatedAt || (a.context < b.context ? 1 : -1));
+    return {
+      ...{ version: VERSION, now: Date.now(), total: contexts.length, needs: allNeeds() },
+      projects: [...[...states.values()].map(({ project }) => project.row), ...unopened],
+      contexts: contexts.slice(0, MOST_ROWS),
+    };
+  }
+
+  return {
+    now,
+    rang,
+    async row({ project, context }) {
+      const state = states.get(project);
+      const info = state && (await contextInfo(state.project.store, context));
+      return info && state && (await describe(state, info)).row;
+    },
+    async *follow(since, ends) {
+      await begin();
+      let wake = () => {};
+      const heard = () => wake();
+      listeners.add(heard);
+      ends.addEventListener("abort", heard);
+      try {
+        let at = messages.findIndex(({ id }) => id === since);
+        const isKnown = at >= 0 || since === `${name}.${count}`;
+        let next = at >= 0 ? Number(since?.split(".")[1]) + 1 : count + 1;
+        if (!isKnown) yield { id: `${name}.${count}`, message: { kind: "hello", overview: await now() } };
+        while (!ends.aborted && !signal.aborted) {
+          at = messages.findIndex(({ id }) => Number(id.split(".")[1]) >= next);
+          const told = at < 0 ? undefined : messages[at];
+          if (told) {
+            next = Number(told.id.split(".")[1]) + 1;
+            yield told;
+            continue;
+          }
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      } finally {
+        listeners.delete(heard);
+        ends.removeEventListener("abort", heard);
+      }
+    },
+  };
+}
+
+export const hostRow = ({ holder, alive }: HeldBy): HostRow => ({
+  pid: holder.pid,
+  machine: oneLine(holder.machine.replace(/#.*/s, ""), 40),
+  here: holder.machine === thisHolder(false).machine,
+  alive,
+});
