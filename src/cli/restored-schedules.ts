@@ -2,12 +2,12 @@
 import { restoredScheduled } from "../backup/own-ledgers.ts";
 import { commandLine } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
-import { openLedger } from "../ledger/ledger.ts";
+import { openLedger, sliceOf } from "../ledger/ledger.ts";
 import { contextState } from "../loop/agent.ts";
 import { schedulesOf } from "../mechanisms/cron/schedules.ts";
 import { counted } from "../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "./flags.ts";
-import { ledgerReaders, sliceOf } from "./ledger-readers.ts";
+import { ledgerReaders } from "./ledger-readers.ts";
 import { type OpenState, withState } from "./open.ts";
 
 export interface RestoredSchedule {

@@ -1,9 +1,10 @@
 // The team of one context for the terminal's team view: read from its ledger, and answered by what the commands `team` and `worktrees` do.
 
+import { matesOf, reviewPlan, sendAsUser, teamIn } from "../front/actions/team.ts";
 import { callTitle } from "../front/presentation/titles.ts";
 import type { MemberWait, TeamMember, TeamNow, TeamSource, TeamWorktree } from "../front/terminal/team-now.ts";
 import { isHoldfastError } from "../ledger/error.ts";
-import { type Ledger, openLedger } from "../ledger/ledger.ts";
+import { type Ledger, openLedger, sliceOf } from "../ledger/ledger.ts";
 import { contextState, LEAD } from "../loop/agent.ts";
 import type { AgentState } from "../loop/transcript.ts";
 import type { ApprovalRequest, ApprovalsState } from "../mechanisms/approvals/events.ts";
@@ -11,9 +12,8 @@ import { listedRequests } from "../mechanisms/approvals/index.ts";
 import { planNamed } from "../mechanisms/team/decide.ts";
 import { pendingPlan, pendingPlans } from "../mechanisms/team/state.ts";
 import { errorText } from "./error-text.ts";
-import { ledgerReaders, sliceOf } from "./ledger-readers.ts";
+import { ledgerReaders } from "./ledger-readers.ts";
 import type { OpenState } from "./open.ts";
-import { matesOf, reviewPlan, sendAsUser, teamIn } from "./team-actions.ts";
 import {
   dropWorktree,
   listedWorktrees,

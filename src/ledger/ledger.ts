@@ -72,6 +72,9 @@ export interface LedgerOptions {
   onEvent?: (event: StoredEvent) => void;
 }
 
+/** What a mechanism folds; whoever asks knows the type. */
+export const sliceOf = <T>({ state }: Pick<Ledger, "state">, name: string): T => state.slices[name] as T;
+
 const keyOf = (lease: AppendOptions["lease"]): string => (lease ? `${lease.name}#${lease.term}#${lease.token}` : "");
 
 const baseOf = ({ seq, sum }: StoredEvent): Base | undefined => (sum === undefined ? undefined : { seq, sum });

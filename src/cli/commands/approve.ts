@@ -1,21 +1,22 @@
 // `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 
 import { listContexts } from "../../contexts/listing.ts";
+import { answeredAlready, answerRequest, notAskedAnyMore } from "../../front/actions/approvals.ts";
 import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine } from "../../front/presentation/printable.ts";
 import { styleFor } from "../../front/presentation/style.ts";
 import { callTitle } from "../../front/presentation/titles.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { type Ledger, openLedger, sliceOf } from "../../ledger/ledger.ts";
 import { own } from "../../ledger/own.ts";
 import { contextState } from "../../loop/agent.ts";
 import type { ApprovalAnswer, ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals/events.ts";
-import { answerEvent, listedRequests } from "../../mechanisms/approvals/index.ts";
+import { listedRequests } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { idsMeant, isTooShort } from "../ids.ts";
-import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { type OpenState, withState } from "../open.ts";
 
 interface Where extends Pick<OpenState, "store" | "jobsDir"> {
@@ -48,11 +49,11 @@ export const answer = (flags: Answer, id: string, word = flags.remember ? "remem
     if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
     const answer = answerOf(word, found.request, flags);
     const { decision } = answer;
-    await found.ledger.append([{ ...answerEvent(found.request.requestId, answer), actor: "user" }]);
-    const now = sliceOf<ApprovalsState>(found.ledger, "approvals").requests[found.request.requestId];
-    if (now?.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved({ ...found, request: now }, flags));
-    const counted = now?.answer;
-    if (counted && counted.decision !== decision) throw answeredAlready(found.request.requestId, counted);
+    const { requestId } = found.request;
+    const done = await answerRequest(found.ledger, requestId, answer);
+    if (done.kind === "moved") throw new HoldfastError("invalid", sayMoved({ ...found, request: done.request }, flags));
+    if (done.kind === "already") throw answeredAlready(requestId, done.answer);
+    if (done.kind === "over") throw notAskedAnyMore(requestId, seeList(flags));
     if (flags.json) process.stdout.write(`${JSON.stringify({ ...found.request, context: found.context, decision })}\n`);
     else
       process.stdout.write(
@@ -110,11 +111,11 @@ async function chosen(state: OpenState, id: string, flags: PlaceFlags): Promise<
   const [one, ...others] = meant;
   const found = one && others.length === 0 && waiting.find((f) => f.request.requestId === one.requestId);
   if (found) return found;
-  const see = `see \`${commandLine(["approve", "ls"], flags)}\``;
+  const see = seeList(flags);
   if (meant.length > 1)
     throw notFound(`${meant.length} requests are meant by ${shown(id)}: give more of the id; ${see}`);
   if (one?.answer) throw answeredAlready(one.requestId, one.answer);
-  if (one) throw notFound(`${one.requestId} is not asked any more: its call is over; ${see}`);
+  if (one) throw notAskedAnyMore(one.requestId, see);
   if (isTooShort(id, REQUEST.prefix))
     throw notFound(`${shown(id)} is too short for a part of an id: four characters or more after apr_; ${see}`);
   const { inOthers, placeHint } = await import("../elsewhere.ts");
@@ -128,17 +129,11 @@ async function chosen(state: OpenState, id: string, flags: PlaceFlags): Promise<
   );
 }
 
+const seeList = (flags: PlaceFlags): string => `see \`${commandLine(["approve", "ls"], flags)}\``;
+
 const REQUEST = { prefix: "apr_", idOf: ({ requestId }: { requestId: string }) => requestId };
 const notFound = (why: string) => new HoldfastError("not_found", why);
 const shown = (id: string): string => oneLine(id, 40) || '""';
-
-function answeredAlready(id: string, { decision, from }: Pick<ApprovalAnswer, "decision" | "from">): HoldfastError {
-  const what = decision === "allow" ? "allowed" : "refused";
-  return new HoldfastError(
-    "refused",
-    `${id} was answered already: ${what}, from ${oneLine(from, 60)}; the first answer counts`,
-  );
-}
 
 /** What was shown named the old folder: an answer to it would have to hold for another. */
 function sayMoved({ context, ledger, request }: Found, flags: PlaceFlags): string {

@@ -5,13 +5,13 @@ import { openContexts } from "../../contexts/open.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
-import { type Ledger, openLedger } from "../../ledger/ledger.ts";
+import { type Ledger, openLedger, sliceOf } from "../../ledger/ledger.ts";
 import { contextState, LEAD } from "../../loop/agent.ts";
 import { showSchedule } from "../../mechanisms/cron/plan.ts";
 import { cancelling, schedulesOf, scheduling } from "../../mechanisms/cron/schedules.ts";
 import { localZone, onlyLocal } from "../../mechanisms/cron/zone.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 
 interface Owner {

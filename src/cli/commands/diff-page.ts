@@ -1,17 +1,10 @@
 // How diffs are printed: bounded, and what is not shown is said.
-import { isUtf8 } from "node:buffer";
-import { lineDiff } from "../../file-access/line-diff.ts";
+import { hunks, isBinary } from "../../front/presentation/patches.ts";
 import { printable } from "../../front/presentation/printable.ts";
 
 /** Of one file or value, and of all together. */
 const MAX_LINES = 400;
 const MAX_LINES_IN_ALL = 5_000;
-
-export const isBinary = (content: Uint8Array): boolean => content.subarray(0, 8_000).includes(0) || !isUtf8(content);
-
-/** The hunks alone; undefined when there are none. */
-export const hunks = (before: string, after: string): string | undefined =>
-  lineDiff("", before, after).split("\n").slice(2).join("\n") || undefined;
 
 /** A file that is in no commit, or why it is not shown. */
 export function newFilePatch(file: { path: string; content?: Uint8Array; bytes: number }): {

@@ -1,5 +1,6 @@
 // `holdfast team ls|show|send|plans|approve|reject|shutdown`: a person's side of every team of this project.
 
+import { askToShutDown, matesOf, nobody, reviewPlan, sendAsUser, teamIn } from "../../front/actions/team.ts";
 import { commandLine, startLine } from "../../front/presentation/command-line.ts";
 import { escaped, oneLine, printable } from "../../front/presentation/printable.ts";
 import { type Ledger, openLedger } from "../../ledger/ledger.ts";
@@ -9,7 +10,6 @@ import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { ledgerReaders } from "../ledger-readers.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
-import { askToShutDown, matesOf, nobody, reviewPlan, sendAsUser, teamIn } from "../team-actions.ts";
 
 type Flags = PlaceFlags & JsonToo & { resume?: string; all?: boolean };
 

@@ -1,10 +1,10 @@
 // Which contexts wait for a person although nobody is at work in them: a teammate's plan is not answered.
 
 import type { ContextInfo } from "../../contexts/listing.ts";
-import { openLedger } from "../../ledger/ledger.ts";
+import { openLedger, sliceOf } from "../../ledger/ledger.ts";
 import type { TeamState } from "../../mechanisms/team/state.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
-import { ledgerReaders, sliceOf } from "../ledger-readers.ts";
+import { ledgerReaders } from "../ledger-readers.ts";
 import type { OpenState } from "../open.ts";
 
 export type Listed = ContextInfo & { plansWaiting?: number };

@@ -146,9 +146,7 @@ export interface RowsWindow {
 }
 
 /** `/live` of one context, ids are seqs. */
-export type ContextLiveMessage =
-  | { kind: "rows"; rows: EventRow[]; head: number }
-  | { kind: "status"; row: ContextRow };
+export type ContextLiveMessage = { kind: "rows"; rows: EventRow[]; head: number } | { kind: "status"; row: ContextRow };
 
 /** Longer texts are cut: `bytes` is how long it was. */
 export interface Section {
@@ -270,7 +268,7 @@ export interface DataRow {
 
 export interface DataHistory {
   key: string;
-  versions: { seq: number; at: number; by: string; op: "set" | "append" | "remove"; bytes: number }[];
+  versions: { seq: number; at: number; by: string; op: "set" | "append" | "remove"; bytes: number; current: boolean }[];
   /** Of the version asked for, or the newest. */
   value?: Section;
 }

@@ -83,7 +83,9 @@ function titled(event: KnownEvent): Omit<Shown, "kind"> {
       return { title: line(`${event.data.origin}: ${textOf(event.data.content)}`) };
     case "reply.received": {
       const { parts, usage, model } = event.data;
-      const calls = parts.flatMap((part) => (part.type === "call" ? [`${part.name} ${callTitle(part.name, part.input)}`] : []));
+      const calls = parts.flatMap((part) =>
+        part.type === "call" ? [`${part.name} ${callTitle(part.name, part.input)}`] : [],
+      );
       const said = textOf(parts).trim();
       const usd = costUsd(model, usage);
       return {

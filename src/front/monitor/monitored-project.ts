@@ -28,7 +28,17 @@ export interface MonitoredProject {
 export type LedgerOf = (context: string) => Promise<Ledger>;
 
 /** So many stay folded, the last used. */
-export function keepLedgers({ store, codec, fold, most }: { store: Store; codec: Codec; fold: Fold; most: number }): LedgerOf {
+export function keepLedgers({
+  store,
+  codec,
+  fold,
+  most,
+}: {
+  store: Store;
+  codec: Codec;
+  fold: Fold;
+  most: number;
+}): LedgerOf {
   const kept = new Map<string, Promise<Ledger>>();
   return async (context) => {
     const found = kept.get(context);

@@ -186,8 +186,7 @@ export function createOverview(
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
       if (listeners.size === 0) continue;
       for (const state of states.values())
-        for (const [id, { isHeld, row }] of state.listed)
-          if (isHeld || row.status === "running") state.dirty.add(id);
+        for (const [id, { isHeld, row }] of state.listed) if (isHeld || row.status === "running") state.dirty.add(id);
       flushSoon();
     }
   }

@@ -1,11 +1,12 @@
 // Stretches of time in a context: turns, model calls, tools, jobs, waits for a person. Gathered event by event; drawn for any part of it.
+
+import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import type { StoredEvent } from "../../ledger/store.ts";
+import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
-import type { ShownFact } from "../presentation/presenter.ts";
-import type { contextEvents } from "../../contexts/events.ts";
 import type { Span, Timeline } from "./api.ts";
 
 const MOST_SPANS = 2_000;
@@ -87,7 +88,13 @@ export function gatherSpans(): SpanGatherer {
           break;
         case "job.started":
           if (!fact.data.background) break;
-          begin(`job ${fact.data.jobId}`, { agent, kind: "job", from: at, seq, title: oneLine(fact.data.command, 120) });
+          begin(`job ${fact.data.jobId}`, {
+            agent,
+            kind: "job",
+            from: at,
+            seq,
+            title: oneLine(fact.data.command, 120),
+          });
           break;
         case "job.ended":
           end(`job ${fact.data.jobId}`, at, { ...(fact.data.exitCode !== 0 && { failed: true }) });

@@ -7,8 +7,8 @@ import type { PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
 import { BREAK_CAUSES } from "../../mechanisms/prompt-cache/index.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
-import { oneLine } from "../presentation/printable.ts";
 import type { ShownFact } from "../presentation/presenter.ts";
+import { oneLine } from "../presentation/printable.ts";
 import { breakCauseText } from "../requests/text.ts";
 import type { CostBreak, CostNode, Costs, RequestRow, UsageSeries } from "./api.ts";
 
@@ -37,6 +37,8 @@ interface TurnCost {
 interface AgentCost {
   turns: TurnCost[];
   rounds: number;
+  /** The last two. */
+  latest: Round[];
 }
 
 export interface UsageGatherer {
@@ -66,18 +68,22 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
   let lastModel: string | undefined;
 
   const costOf = (agent: string): AgentCost => {
-    const found = agents.get(agent) ?? { turns: [], rounds: 0 };
+    const found = agents.get(agent) ?? { turns: [], rounds: 0, latest: [] };
     agents.set(agent, found);
     return found;
   };
 
-  function replied(event: StoredEvent, { model, usage, askedAt }: { model: string; usage: Usage; askedAt?: number | undefined }): void {
+  function replied(
+    event: StoredEvent,
+    { model, usage, askedAt }: { model: string; usage: Usage; askedAt?: number | undefined },
+  ): void {
     const mine = costOf(event.actor);
     const cost = costUsd(model, usage);
     const ms = askedAt === undefined ? 0 : Math.max(0, event.at - askedAt);
     const round = { seq: event.seq, at: event.at, n: ++mine.rounds, model, usage, usd: cost, ms };
     if (mine.turns.length === 0) mine.turns.push({ seq: event.seq, title: "turn", rounds: [] });
     mine.turns.at(-1)!.rounds.push(round);
+    mine.latest = [...mine.latest.slice(-1), round];
     lastModel = model;
     sum = addUsage(sum, usage);
     usd += cost ?? 0;
@@ -101,8 +107,9 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
     const now = cacheState.agents[event.actor]?.breaks;
     if (event.type !== "reply.received" || !now || now.requests <= was.requests) return;
     const causes = BREAK_CAUSES.filter((cause) => (now.byCause[cause] ?? 0) > (was.byCause[cause] ?? 0));
-    const rounds = costOf(event.actor).turns.flatMap((turn) => turn.rounds.slice(-2)).slice(-2);
-    const [last, round] = rounds.length === 2 ? rounds : [undefined, rounds[0]];
+    const { latest } = costOf(event.actor);
+    const round = latest.at(-1);
+    const last = latest.at(-2);
     if (!round) return;
     const { model, usage } = round;
     const fresh = usage.input + usage.cacheWrite;
@@ -148,7 +155,10 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
         case "context.elided":
           epochs.push({
             ...{ agent: oneLine(event.actor, 60), seq: event.seq, at: event.at },
-            says: fact.type === "context.compacted" ? `${fact.data.tokens.before} → ${fact.data.tokens.after} tokens` : `${fact.data.masks.length} results left out`,
+            says:
+              fact.type === "context.compacted"
+                ? `${fact.data.tokens.before} → ${fact.data.tokens.after} tokens`
+                : `${fact.data.masks.length} results left out`,
           });
           break;
         default:
@@ -159,7 +169,8 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
     series() {
       const step = Math.ceil(points.at.length / MOST_POINTS);
       const last = points.at.length - 1;
-      const thin = (all: readonly number[]) => (step <= 1 ? [...all] : all.filter((_, i) => i % step === 0 || i === last));
+      const thin = (all: readonly number[]) =>
+        step <= 1 ? [...all] : all.filter((_, i) => i % step === 0 || i === last);
       const { windowMax: _, ...lists } = points;
       const entries = Object.entries(lists).map(([name, all]) => [name, thin(all)] as const);
       return Object.fromEntries(entries) as unknown as UsageSeries;

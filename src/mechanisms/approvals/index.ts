@@ -4,6 +4,7 @@ import { realpathSync } from "node:fs";
 import { userInfo } from "node:os";
 import { toClaude } from "../../claude-code/tool-names.ts";
 import { crashPoint } from "../../ledger/crash-point.ts";
+import { isHoldfastError } from "../../ledger/error.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { thisHolder } from "../../ledger/holder.ts";
 import { newId } from "../../ledger/id.ts";
@@ -170,7 +171,11 @@ async function answered(turn: Turn, { requestId }: ApprovalRequest, opts: Approv
     const elsewhere = turn.until(() => current()?.answer !== undefined, signal);
     const here = opts.onAsk?.(current()!, signal).then(async (answer) => {
       if (!answer) return opts.wait ? elsewhere : undefined;
-      await turn.append([answerEvent(requestId, answer)]);
+      // Somebody elsewhere was first, and said something else: that counts.
+      await turn.append([answerEvent(requestId, answer)]).catch((error: unknown) => {
+        if (!isHoldfastError(error, "id_reused")) throw error;
+        return elsewhere;
+      });
     });
     await (here ? Promise.race([here, elsewhere]) : elsewhere);
     return current()?.answer ?? { decision: "deny", reason: "nobody answered", from: "holdfast" };

@@ -1,15 +1,14 @@
 // What a person asks of teams, and what comes of it, as values: commands print them, the terminal shows them.
 
-import { HoldfastError } from "../ledger/error.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { contextState } from "../loop/agent.ts";
-import type { AgentState } from "../loop/transcript.ts";
-import type { Board } from "../mechanisms/tasks/board.ts";
-import type { Task } from "../mechanisms/tasks/port.ts";
-import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../mechanisms/team/decide.ts";
-import { doing } from "../mechanisms/team/roster.ts";
-import { type Teammate, type TeamState, USER } from "../mechanisms/team/state.ts";
-import { sliceOf } from "./ledger-readers.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { type Ledger, sliceOf } from "../../ledger/ledger.ts";
+import { contextState } from "../../loop/agent.ts";
+import type { AgentState } from "../../loop/transcript.ts";
+import type { Board } from "../../mechanisms/tasks/board.ts";
+import type { Task } from "../../mechanisms/tasks/port.ts";
+import { planNamed, reviewing, sending, shuttingDown, type TeamFacts } from "../../mechanisms/team/decide.ts";
+import { doing } from "../../mechanisms/team/roster.ts";
+import { type Teammate, type TeamState, USER } from "../../mechanisms/team/state.ts";
 
 export const teamIn = (ledger: Ledger): TeamState => sliceOf(ledger, "team");
 

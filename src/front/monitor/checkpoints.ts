@@ -1,0 +1,76 @@
+// Checkpoints as a tree, and the files that changed between two of them.
+import type { Checkpoint } from "../../contexts/checkpoints.ts";
+import type { Context } from "../../contexts/context.ts";
+import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
+import { isRecord } from "../../ledger/guards.ts";
+import type { Seq } from "../../ledger/store.ts";
+import { CHANGE_KINDS, MAX_DIFF_BYTES, patchesOf } from "../presentation/patches.ts";
+import { oneLine, printable } from "../presentation/printable.ts";
+import type { CheckpointRow, FilesChanged } from "./api.ts";
+
+const MOST_FILES = 300;
+const PATCH_CHARS = 60_000;
+/** Of all patches together. */
+const ALL_CHARS = 600_000;
+
+/** A restore begins another branch at the position that it went back to. `jumps`: of the conversation. */
+export function checkpointRows(
+  all: readonly Checkpoint[],
+  jumps: readonly Jump[],
+  forks: readonly Fork[],
+): CheckpointRow[] {
+  const last = Math.max(all.at(-1)?.seq ?? 0, jumps.at(-1)?.seq ?? 0);
+  const now = visibleRanges(jumps, last);
+  const isIn = (ranges: readonly (readonly [Seq, Seq])[], seq: Seq) =>
+    ranges.some(([from, to]) => from <= seq && seq <= to);
+  return all.map(({ seq, at, name, auto, note, files }, i) => {
+    const ranges = visibleRanges(jumps, seq - 1);
+    const parent = all.slice(0, i).findLast((one) => isIn(ranges, one.seq));
+    return {
+      ...{ seq, at, name: oneLine(name, 200), auto, current: isIn(now, seq) },
+      forks: forks.filter((fork) => fork.seq === seq).map(({ context }) => context),
+      ...(note !== undefined && { note: oneLine(note, 300) }),
+      ...(typeof files?.files === "number" && { files: files.files }),
+      ...(parent && { parent: parent.seq }),
+    };
+  });
+}
+
+interface Fork {
+  context: string;
+  seq: Seq;
+}
+
+/** From one checkpoint to another, or to now. */
+export async function filesChanged(
+  context: Context,
+  { from, to, edits }: { from: Seq; to?: Seq; edits: FilesChanged["edits"] },
+): Promise<FilesChanged> {
+  const all = await context.checkpoints();
+  const named = (seq: Seq) => ({ seq, name: oneLine(all.find((one) => one.seq === seq)?.name ?? `event ${seq}`, 200) });
+  const diff = await context.diff(from, to, { maxBytes: MAX_DIFF_BYTES });
+  const ends = { from: named(from), ...(to !== undefined && { to: named(to) }) };
+  if (!diff.files) return { ...ends, files: [], total: 0, edits, problem: "these checkpoints hold no files" };
+  const { files: names } = diff;
+  const patches = new Map(patchesOf(diff).map((patch) => [patch.path, patch]));
+  let room = ALL_CHARS;
+  const files = CHANGE_KINDS.flatMap(([, kind]) =>
+    names[kind].map((path): FilesChanged["files"][number] => {
+      const one = patches.get(path);
+      const text = printable(one?.patch ?? one?.why ?? "").slice(0, Math.min(PATCH_CHARS, Math.max(0, room)));
+      room -= text.length;
+      const isCut = text.length < (one?.patch?.length ?? 0);
+      const status = kind === "removed" ? "deleted" : kind;
+      return { path: printable(path), status, ...(text !== "" && { diff: text }), ...(isCut && { cut: true }) };
+    }),
+  );
+  return { ...ends, files: files.slice(0, MOST_FILES), total: files.length, edits };
+}
+
+const EDITS = new Set(["write_file", "edit_file", "multi_edit"]);
+
+/** The file that a call of a tool changes, if it does. */
+export function editedPath(tool: string, input: unknown): string | undefined {
+  if (!EDITS.has(tool) || !isRecord(input) || typeof input.path !== "string") return undefined;
+  return printable(input.path);
+}

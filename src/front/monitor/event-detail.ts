@@ -1,0 +1,80 @@
+// One event in full, as sections of text: what was said, asked, printed, changed. Bounded, and never anything but text.
+import type { StoredEvent } from "../../ledger/store.ts";
+import { type Content, textOf } from "../../models/model.ts";
+import type { ShownFact } from "../presentation/presenter.ts";
+import { printable } from "../presentation/printable.ts";
+import { callTitle } from "../presentation/titles.ts";
+import type { EventDetail, Section } from "./api.ts";
+import { eventRow } from "./event-rows.ts";
+
+/** Of one section; the whole is in the ledger. */
+const MOST_CHARS = 100_000;
+
+/** `event`: with its long texts in place. */
+export function eventDetail(event: StoredEvent): Omit<EventDetail, "round"> {
+  const shown = sectionsOf(event as ShownFact).filter(({ text }) => text !== "");
+  const recorded = section("recorded as", "json", JSON.stringify(event.data, withoutBytes, 2) ?? "");
+  return { row: eventRow(event), sections: [...shown, recorded] };
+}
+
+/** Pictures and documents are named, not sent: they are base64 of any size. */
+function withoutBytes(key: string, value: unknown): unknown {
+  return key === "data" && typeof value === "string" && value.length > 200 ? `(${value.length} characters)` : value;
+}
+
+export function section(label: string, form: Section["form"], text: string): Section {
+  const safe = printable(text.length > 4 * MOST_CHARS ? text.slice(0, 4 * MOST_CHARS) : text);
+  if (safe.length <= MOST_CHARS && text.length <= 4 * MOST_CHARS) return { label, form, text: safe };
+  return { label, form, text: safe.slice(0, MOST_CHARS), bytes: Buffer.byteLength(text) };
+}
+
+const contentSections = (label: string, content: readonly Content[]): Section[] => [
+  section(label, "text", textOf(content)),
+  ...content.flatMap((part) =>
+    part.type === "text"
+      ? []
+      : [section(part.type, "text", `${part.mediaType}, ${part.data.length} characters of base64`)],
+  ),
+];
+
+const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
+
+function sectionsOf(event: ShownFact): Section[] {
+  const { type, data } = event;
+  switch (type) {
+    case "input.received":
+      return contentSections("said", data.content);
+    case "reply.received":
+      return data.parts.flatMap((part): Section[] => {
+        if (part.type === "text") return [section("said", "markdown", part.text)];
+        if (part.type === "reasoning") return [section("thought", "text", part.text)];
+        const title = `${part.name} ${callTitle(part.name, part.input)}`.trim();
+        return [section(`calls ${title}`.slice(0, 200), "json", JSON.stringify(part.input, null, 2) ?? "")];
+      });
+    case "tool.started":
+      return data.name === "bash" && typeof Object(data.input).command === "string"
+        ? [section("command", "text", String(Object(data.input).command)), section("in", "text", data.cwd)]
+        : [section("input", "json", JSON.stringify(data.input, null, 2) ?? ""), section("in", "text", data.cwd)];
+    case "tool.finished":
+      return [
+        ...(data.denied === undefined ? [] : [section("refused", "text", data.denied)]),
+        ...(data.display === undefined ? [] : [section("shown", isDiff(data.display) ? "diff" : "text", data.display)]),
+        ...contentSections("result", data.content),
+      ];
+    case "note.added":
+      return [section(`note of ${data.origin}`, "text", data.text)];
+    case "message.sent":
+      return [section(`to ${data.to}`, "markdown", data.content)];
+    case "plan.submitted":
+      return [section("plan", "markdown", data.plan)];
+    case "turn.ended":
+      return [
+        ...(data.error === undefined ? [] : [section("error", "text", data.error)]),
+        section("answer", "markdown", data.text),
+      ];
+    case "job.ended":
+      return [section("printed last", "text", data.tail)];
+    default:
+      return [];
+  }
+}

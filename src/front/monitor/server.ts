@@ -1,0 +1,288 @@
+// The monitor's server: hono on loopback. Guard first, then routes; everything that is read comes bounded.
+import { type Context as Asked, Hono } from "hono";
+import { isHoldfastError } from "../../ledger/error.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Seq } from "../../ledger/store.ts";
+import { printable } from "../presentation/printable.ts";
+import { act } from "./act.ts";
+import type { RowKind } from "./api.ts";
+import { checkpointRows, filesChanged } from "./checkpoints.ts";
+import { contextPage } from "./context-page.ts";
+import { type ContextSource, createContextSource } from "./context-source.ts";
+import { eventStream } from "./event-stream.ts";
+import { createGuard } from "./guard.ts";
+import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
+import type { OverviewSource } from "./overview.ts";
+import { projectPage } from "./project-page.ts";
+import { bodyOf, requestOf, requestView } from "./requests.ts";
+import type { gatherUsage } from "./usage.ts";
+
+export interface PageFiles {
+  /** By name: `/` is the document. Undefined: there is none. */
+  file(path: string): { type: string; body: Uint8Array<ArrayBuffer> } | undefined;
+}
+
+export interface MonitorOptions {
+  projects: readonly MonitoredProject[];
+  overview: OverviewSource;
+  promptCache: Parameters<typeof gatherUsage>[0];
+  page: PageFiles;
+  token: string;
+  /** Known once it listens. */
+  port: () => number;
+  /** Prometheus text. */
+  metrics?: () => Promise<string>;
+}
+
+export interface MonitorApp {
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** Contexts that stay indexed and folded, the last looked at. */
+const KEPT = 6;
+
+const CSP = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"],
+].join("; ");
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": CSP,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+  "cache-control": "no-store",
+};
+
+interface Opened {
+  project: MonitoredProject;
+  ledgers: LedgerOf;
+  sources: Map<string, ContextSource>;
+}
+
+export function createMonitorApp(opts: MonitorOptions): MonitorApp {
+  const { overview, page } = opts;
+  const guard = createGuard({ token: opts.token, port: opts.port });
+  const opened = new Map<string, Opened>(
+    opts.projects.map((project) => {
+      const { store, readers } = project;
+      const ledgers = keepLedgers({ store, codec: readers.codec, fold: readers.fold, most: KEPT });
+      return [project.row.id, { project, ledgers, sources: new Map() }];
+    }),
+  );
+
+  function projectIn(asked: Asked): Opened {
+    const found = opened.get(asked.req.param("project") ?? "");
+    if (!found) throw new NotThere("there is no such project");
+    return found;
+  }
+
+  async function sourceIn(asked: Asked): Promise<{ of: Opened; source: ContextSource }> {
+    const of = projectIn(asked);
+    const id = asked.req.param("context") ?? "";
+    const known = of.sources.get(id);
+    if (!known && (await of.project.store.head(id)) === 0) throw new NotThere("there is no such context");
+    const source = known ?? createContextSource({ project: of.project, id, promptCache: opts.promptCache });
+    of.sources.delete(id);
+    of.sources.set(id, source);
+    for (const oldest of of.sources.keys()) {
+      if (of.sources.size <= KEPT) break;
+      of.sources.delete(oldest);
+    }
+    return { of, source };
+  }
+
+  async function contextIn(asked: Asked): Promise<{ of: Opened; source: ContextSource; ledger: Ledger }> {
+    const { of, source } = await sourceIn(asked);
+    return { of, source, ledger: await of.ledgers(source.id) };
+  }
+
+  const app = new Hono();
+  app.use(async (asked, next) => {
+    const refused = guard.refuse(asked.req.raw);
+    if (refused) {
+      const { status, error, code } = refused;
+      return asked.json({ error, code }, status, HEADERS);
+    }
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) asked.res.headers.set(name, value);
+  });
+  app.onError((error, asked) => {
+    if (error instanceof NotThere) return asked.json({ error: error.message, code: "not_found" }, 404, HEADERS);
+    if (isHoldfastError(error)) return asked.json({ error: printable(error.message), code: error.code }, 409, HEADERS);
+    return asked.json({ error: "the monitor could not answer this", code: "bug" }, 500, HEADERS);
+  });
+  app.notFound((asked) => asked.json({ error: "there is nothing here", code: "not_found" }, 404, HEADERS));
+
+  for (const path of ["/", "/app.js", "/app.css", "/charts.js"])
+    app.get(path, (asked) => {
+      const file = page.file(path);
+      if (!file) return asked.notFound();
+      const headers: Record<string, string> = { "content-type": file.type };
+      // Only the document's own address holds the token; what it sets opens documents, and nothing that holds data.
+      if (path === "/")
+        headers["set-cookie"] = `${guard.cookie.name}=${guard.cookie.value}; HttpOnly; SameSite=Strict; Path=/`;
+      return asked.body(file.body, 200, headers);
+    });
+
+  app.get("/metrics", async (asked) =>
+    opts.metrics
+      ? asked.body(await opts.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
+      : asked.notFound(),
+  );
+
+  app.get("/api/overview", async (asked) => asked.json(await overview.now()));
+  app.get("/api/live", (asked) => {
+    const since = asked.req.header("last-event-id");
+    return eventStream(async function* (signal) {
+      for await (const { id, message } of overview.follow(since, signal)) yield { id, data: message };
+    }, asked.req.raw.signal);
+  });
+
+  app.get("/api/p/:project", async (asked) => {
+    const { project, ledgers } = projectIn(asked);
+    return asked.json(await projectPage(project, ledgers));
+  });
+
+  const at = "/api/p/:project/c/:context";
+  app.get(at, async (asked) => {
+    const { of, source, ledger } = await contextIn(asked);
+    const key = { project: of.project.row.id, context: source.id };
+    const [row, { needs }] = await Promise.all([overview.row(key), overview.now()]);
+    if (!row) throw new NotThere("there is no such context");
+    const its = needs.filter((need) => need.context === key.context && need.project === key.project);
+    return asked.json(contextPage(of.project, ledger, { row, needs: its }));
+  });
+  app.get(`${at}/rows`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    const { kinds, agent, text } = asked.req.query();
+    return asked.json(
+      await source.rows(
+        {
+          from: numberIn(asked, "from", 0),
+          count: numberIn(asked, "count", 100),
+          ...(kinds && { kinds: kinds.split(",") as RowKind[] }),
+          ...(agent && { agent }),
+          ...(text && { text }),
+        },
+        asked.req.raw.signal,
+      ),
+    );
+  });
+  app.get(`${at}/live`, async (asked) => {
+    const { of, source } = await sourceIn(asked);
+    const since = Number(asked.req.header("last-event-id") ?? asked.req.query("since") ?? Number.NaN);
+    return eventStream((signal) => follow(of, source, { since, signal }), asked.req.raw.signal);
+  });
+
+  async function* follow(of: Opened, source: ContextSource, { since, signal }: { since: number; signal: AbortSignal }) {
+    const { store } = of.project;
+    // Registered before the first look: nothing is missed in between.
+    const rings = store.watchAll(signal);
+    let seq: Seq = Number.isSafeInteger(since) && since >= 0 ? since : await store.head(source.id);
+    const news = async function* () {
+      const rows = await source.rowsAfter(seq);
+      const head = source.index.head;
+      if (head <= seq) return;
+      seq = head;
+      yield { id: String(head), data: { kind: "rows", rows, head } };
+    };
+    yield* news();
+    for await (const { ledger } of rings) if (ledger === source.id) yield* news();
+  }
+
+  app.get(`${at}/event/:seq`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    const detail = await source.detail(seqIn(asked));
+    if (!detail) throw new NotThere("there is no such event");
+    return asked.json(detail);
+  });
+  app.get(`${at}/timeline`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    const { from, to } = asked.req.query();
+    const range = { ...(from && { from: Number(from) }), ...(to && { to: Number(to) }) };
+    return asked.json(source.spans.between({ ...range, width: numberIn(asked, "width", 1_000), now: Date.now() }));
+  });
+  app.get(`${at}/usage`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    return asked.json(source.usage.series());
+  });
+  app.get(`${at}/costs`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    return asked.json(source.usage.costs());
+  });
+  app.get(`${at}/data`, async (asked) => asked.json(await (await sourceIn(asked)).source.data()));
+  app.get(`${at}/data/:key`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    const seq = asked.req.query("seq");
+    const found = await source.dataHistory(asked.req.param("key"), seq === undefined ? undefined : Number(seq));
+    if (!found) throw new NotThere("there is no such key");
+    return asked.json(found);
+  });
+  app.get(`${at}/checkpoints`, async (asked) => {
+    const { of, source } = await sourceIn(asked);
+    await source.index.advance();
+    const { contexts } = await overview.now();
+    const forks = contexts.flatMap(({ context, project, forkOf }) =>
+      project === of.project.row.id && forkOf?.context === source.id ? [{ context, seq: forkOf.seq }] : [],
+    );
+    return asked.json(checkpointRows(await (await source.context()).checkpoints(), source.jumps, forks));
+  });
+  app.get(`${at}/files`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    const from = numberIn(asked, "from", 0);
+    const to = asked.req.query("to");
+    const edits = await source.edits({ after: to === undefined ? from : Number(to) });
+    return asked.json(
+      await filesChanged(await source.context(), { from, ...(to !== undefined && { to: Number(to) }), edits }),
+    );
+  });
+  app.get(`${at}/requests`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    return asked.json(source.usage.requests(asked.req.query("agent") ?? "lead"));
+  });
+  const requestIn = async (asked: Asked) => {
+    const { of, source } = await sourceIn(asked);
+    const round = { agent: asked.req.param("agent") ?? "", n: Number(asked.req.param("n")) };
+    const found = await requestOf(of.project, source.id, round);
+    if (!found) throw new NotThere("there is no such request");
+    return found;
+  };
+  app.get(`${at}/requests/:agent/:n`, async (asked) => asked.json(await requestView(await requestIn(asked))));
+  app.get(`${at}/requests/:agent/:n/body`, async (asked) => {
+    const { request } = await requestIn(asked);
+    // As a file: a browser that opens it shows nothing of it.
+    const headers = { "content-type": "application/octet-stream", "content-disposition": "attachment" };
+    return asked.body(new Uint8Array(await bodyOf(request)), 200, headers);
+  });
+  app.post(`${at}/act`, async (asked) => {
+    const { of, source, ledger } = await contextIn(asked);
+    const given: unknown = await asked.req.json().catch(() => undefined);
+    const answer = await act(source, ledger, given);
+    overview.rang(of.project.row.id, source.id);
+    if (answer.context !== undefined) overview.rang(of.project.row.id, answer.context);
+    return asked.json(answer, answer.ok ? 200 : 409);
+  });
+  return { fetch: (request) => app.fetch(request) };
+}
+
+class NotThere extends Error {}
+
+function numberIn(asked: Asked, name: string, otherwise: number): number {
+  const given = Number(asked.req.query(name) ?? otherwise);
+  return Number.isSafeInteger(given) ? given : otherwise;
+}
+
+function seqIn(asked: Asked): Seq {
+  const given = Number(asked.req.param("seq"));
+  if (!Number.isSafeInteger(given) || given < 1) throw new NotThere("an event has a number");
+  return given;
+}
