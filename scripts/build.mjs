@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { buildMonitorPage } from "./monitor-page.ts";
 import { buildTypes, ENTRIES } from "./types.ts";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -199,6 +200,7 @@ for (const [name, file] of Object.entries(THREADS)) {
   await built.write({ dir: fresh, format: "cjs", entryFileNames: "[name].cjs", codeSplitting: false });
   await built.close();
 }
+await buildMonitorPage(path.join(fresh, "monitor"));
 // `require` of an ES module is new too: an old Node gets no further than the first line.
 for (const name of Object.keys(ENTRIES)) {
   const lines = [`require("../bin/require-node.js");`, `module.exports = require("./${name}.js");`, ""];

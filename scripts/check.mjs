@@ -20,7 +20,7 @@ function step(name, command, args) {
   }
 }
 
-function files(dir, kinds = /\.(ts|mjs|js|lua|sh)$/) {
+function files(dir, kinds = /\.(ts|tsx|css|mjs|js|lua|sh)$/) {
   return fs
     .readdirSync(path.join(root, dir), { withFileTypes: true, recursive: true })
     .filter((e) => e.isFile() && kinds.test(e.name))
@@ -58,6 +58,7 @@ function shellPrograms() {
 
 const bin = (name) => path.join(root, "node_modules/.bin", name);
 step("types", bin("tsc"), ["--noEmit", "-p", "tsconfig.json"]);
+step("types of the page", bin("tsc"), ["--noEmit", "-p", "src/front/monitor/page/tsconfig.json"]);
 step("lint and format", bin("biome"), ["check", "--error-on-warnings"]);
 step("unused code", bin("knip"), ["--no-progress"]);
 step("package shape", bin("publint"), ["--strict"]);

@@ -32,7 +32,7 @@ function importsOf(file: string): Import[] {
 function sourceFiles(): string[] {
   return fs
     .readdirSync(src, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => path.relative(src, path.join(entry.parentPath, entry.name)));
 }
 

@@ -1,4 +1,4 @@
-// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name,
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name, a browser for the monitor's page,
 // ip and mkfs.ext4 for machines that are cut off and disks without power.
 // Under CI=true a missing one fails. shellcheck is for the checks alone (scripts/check.mjs): where it cannot be installed, they go without.
 import { spawnSync } from "node:child_process";
@@ -13,6 +13,7 @@ const PACKAGES = {
   tmux: "tmux",
   "redis-server": "redis-server",
   faketime: "faketime",
+  "chromium-headless-shell": "chromium-headless-shell",
   // What only root can do.
   ...(process.getuid?.() === 0 && { ip: "iproute2", "mkfs.ext4": "e2fsprogs" }),
 };
@@ -25,7 +26,7 @@ function provide(wanted) {
   if (missing.length === 0 || !canInstall) return { missing, installed: false };
   const packages = missing.map((name) => wanted[name]).join(" ");
   console.log(`installing ${packages}`);
-  const run = ["-c", `apt-get update -qq && apt-get install -y -qq ${packages}`];
+  const run = ["-c", `apt-get update -qq && apt-get install -y -qq --no-install-recommends ${packages}`];
   // Tests start servers of their own: packages that would start one on its usual port are told not to.
   const env = { ...process.env, RUNLEVEL: "1" };
   const installed = spawnSync("sh", run, { stdio: "inherit", env }).status === 0;

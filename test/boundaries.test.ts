@@ -109,7 +109,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 function sources(): string[] {
   return fs
     .readdirSync(src, { recursive: true, withFileTypes: true })
-    .filter((e) => e.isFile() && e.name.endsWith(".ts"))
+    .filter((e) => e.isFile() && /\.tsx?$/.test(e.name))
     .map((e) => path.relative(src, path.join(e.parentPath, e.name)));
 }
 

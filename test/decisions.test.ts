@@ -40,7 +40,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
 
 const files = fs
   .readdirSync(src, { recursive: true, withFileTypes: true })
-  .filter((e) => e.isFile() && e.name.endsWith(".ts"))
+  .filter((e) => e.isFile() && /\.tsx?$/.test(e.name))
   .map((e) => path.relative(src, path.join(e.parentPath, e.name)));
 
 const covers = ([place, from]: (typeof EXCEPTIONS)[number], file: string, said: Said): boolean =>
@@ -48,7 +48,7 @@ const covers = ([place, from]: (typeof EXCEPTIONS)[number], file: string, said: 
 
 describe("decisions by text", () => {
   const found = files.flatMap((file) =>
-    decisionsIn(fs.readFileSync(path.join(src, file), "utf8")).map((one) => ({ file, ...one })),
+    decisionsIn(fs.readFileSync(path.join(src, file), "utf8"), file.endsWith(".tsx") ? "tsx" : "ts").map((one) => ({ file, ...one })),
   );
 
   it("are in no file of ours", () => {

@@ -30,7 +30,7 @@ type Node = any;
 /** Where a name came from, or undefined for one that hides an outer name. */
 type Scope = Map<string, Said | undefined>;
 
-export function decisionsIn(source: string): Decision[] {
+export function decisionsIn(source: string, lang: "ts" | "tsx" = "ts"): Decision[] {
   const found: Decision[] = [];
   const scopes: Scope[] = [new Map()];
 
@@ -155,6 +155,6 @@ export function decisionsIn(source: string): Decision[] {
     if (opens) scopes.pop();
   }
 
-  walk(parseAst(source, { lang: "ts" }));
+  walk(parseAst(source, { lang }));
   return found;
 }

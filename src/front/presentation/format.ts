@@ -1,4 +1,4 @@
-// How numbers are written for people: durations, tokens, money.
+// How numbers are written for people: durations, ages, tokens, bytes, money. Imports nothing: the monitor's page uses it too.
 
 /** `0.3 s`, `4.1 s`, `2 min 5 s`, `1 h 3 min`. */
 export function duration(ms: number): string {
@@ -22,4 +22,19 @@ export function tokens(n: number): string {
 export function money(usd: number | undefined): string {
   if (usd === undefined) return "cost unknown";
   return `$${usd === 0 ? "0" : usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+/** How long ago: `40 s`, `5 min`, `3 h`, `2 d`. */
+export function ago(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 90) return `${s} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
+}
+
+/** `950 B`, `12.3 kB`, `1.2 MB`. */
+export function byteCount(n: number): string {
+  if (n < 1000) return `${n} B`;
+  if (n < 999_950) return `${(n / 1000).toFixed(1)} kB`;
+  return n < 999_950_000 ? `${(n / 1_000_000).toFixed(1)} MB` : `${(n / 1_000_000_000).toFixed(1)} GB`;
 }

@@ -2,6 +2,7 @@
 
 import { columnsOf, fitted, JOINS_THE_NEXT, padded } from "../../text/columns.ts";
 import { hexOf } from "../../text/visible.ts";
+import { ago } from "./format.ts";
 
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-_])/g;
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f\ufff9-\ufffb]/g;
@@ -22,13 +23,8 @@ export const printable = (text: string): string =>
 export const oneLine = (text: string, width = 120): string =>
   fitted(printable(text).replace(/\s+/g, " ").trim(), width);
 
-/** How long ago: `40 s`, `5 min`, `3 h`, `2 d`. */
-export function age(at: number): string {
-  const s = Math.max(0, Math.round((Date.now() - at) / 1000));
-  if (s < 90) return `${s} s`;
-  if (s < 5400) return `${Math.round(s / 60)} min`;
-  return s < 172_800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86_400)} d`;
-}
+/** How long ago that was. */
+export const age = (at: number): string => ago(Date.now() - at);
 
 /** How wide its output may be: set by the terminal for the commands that it runs. */
 export const COLUMNS_VARIABLE = "HOLDFAST_COLUMNS";

@@ -1,0 +1,22 @@
+// How numbers are written on the page: as the terminal writes them, and what only the page needs.
+import { ago } from "../../presentation/format.ts";
+
+export { ago, byteCount, duration, elapsed, money, tokens } from "../../presentation/format.ts";
+
+/** A moment in the reader's own time: `14:03:21` today, `11-18 14:03` this year, else with the year. */
+export function moment(at: number, now: number): string {
+  const date = new Date(at);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (new Date(now).toDateString() === date.toDateString()) return `${clock}:${two(date.getSeconds())}`;
+  const day = `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const year = date.getFullYear();
+  return year === new Date(now).getFullYear() ? `${day} ${clock}` : `${year}-${day} ${clock}`;
+}
+
+/** `in 5 min`, or `5 min ago`. */
+export const away = (at: number, now: number): string => (at > now ? `in ${ago(at - now)}` : `${ago(now - at)} ago`);
+
+/** `1 event`, `2,345 events`. */
+export const counted = (n: number, one: string, many = `${one}s`): string =>
+  `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
