@@ -16,7 +16,6 @@ export async function buildMonitorPage(dir: string): Promise<void> {
     input: { app: path.join(page, "main.tsx") },
     platform: "browser",
     transform: {
-      jsx: { runtime: "automatic", importSource: "preact" },
       define: { "process.env.NODE_ENV": '"production"' },
     },
     onLog(level, log) {

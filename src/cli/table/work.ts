@@ -164,6 +164,20 @@ const WORKER: Command = {
   },
 };
 
+const MONITOR: Command = {
+  help: "a page in the browser: what waits for you, all contexts, any moment of each",
+  also: ["page", "ui"],
+  verbs: {
+    "": verb({
+      words: "[DIR …]",
+      help: "serve it on this machine's loopback until Ctrl-C, for these projects (default: all of yours)",
+      more: "The address holds a token: whoever has it may answer for you. /metrics is for Prometheus.",
+      flags: { port: count("N", "where it listens (default 7433, or any that is free)"), ...JSON_TOO, ...PLACE },
+      run: async (flags, dirs) => (await import("../commands/monitor.ts")).monitor(flags, dirs),
+    }),
+  },
+};
+
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -266,6 +280,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   team: TEAM,
   worktrees: WORKTREES,
   worker: WORKER,
+  monitor: MONITOR,
   ...KNOWLEDGE_COMMANDS,
   cron: CRON,
   workflow: WORKFLOW,

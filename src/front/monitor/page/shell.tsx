@@ -98,7 +98,8 @@ function Crumbs({ route }: { route: Route }) {
   const { known } = useWatching();
   if (route.kind === "home" || route.kind === "unknown") return null;
   const name = known?.projects.find(({ id }) => id === route.project)?.name ?? route.project;
-  const title = route.kind === "context" && (known?.contexts.get(`${route.project}/${route.context}`)?.title ?? route.context);
+  const title =
+    route.kind === "context" && (known?.contexts.get(`${route.project}/${route.context}`)?.title ?? route.context);
   return (
     <nav class="crumbs" aria-label="Where you are">
       <a class="others" href={addressOf({ kind: "project", project: route.project })}>
@@ -116,7 +117,10 @@ function Crumbs({ route }: { route: Route }) {
 const CONNECTIONS: Record<LiveState, { says: string; title: string }> = {
   connecting: { says: "connecting", title: "The page asks the monitor." },
   live: { says: "live", title: "What happens is shown as it happens." },
-  lost: { says: "not live", title: "The monitor does not answer. What is shown may be old; the page asks again by itself." },
+  lost: {
+    says: "not live",
+    title: "The monitor does not answer. What is shown may be old; the page asks again by itself.",
+  },
   refused: { says: "refused", title: "The monitor was started anew: open the address that it printed." },
 };
 

@@ -64,7 +64,8 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     const top = Math.floor(element.scrollTop / rowHeight);
     setFirst(top);
     const row = windows.at(top);
-    anchor.current = row === undefined || element.scrollTop === 0 ? undefined : { key: props.keyOf(row), position: top };
+    anchor.current =
+      row === undefined || element.scrollTop === 0 ? undefined : { key: props.keyOf(row), position: top };
   };
 
   const bringIntoView = (position: number) => {

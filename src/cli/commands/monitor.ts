@@ -1,0 +1,136 @@
+// `holdfast monitor [DIR …]`: a page over all contexts of these projects, on this machine's loopback. A process of its own: nothing that runs needs it.
+import path from "node:path";
+import { listProjects } from "../../contexts/project/links.ts";
+import { openHome, type Project } from "../../contexts/project.ts";
+import { projectFiles } from "../../contexts/project-files.ts";
+import type { ProjectRow } from "../../front/monitor/api.ts";
+import { listenOnLoopback } from "../../front/monitor/listen.ts";
+import type { MonitoredProject } from "../../front/monitor/monitored-project.ts";
+import { createOverview } from "../../front/monitor/overview.ts";
+import { pageFiles } from "../../front/monitor/page-files.ts";
+import { monitorPageFolder } from "../../front/monitor/page-folder.ts";
+import { contextReaders } from "../../front/monitor/readers.ts";
+import { createMonitorApp } from "../../front/monitor/server.ts";
+import { printable } from "../../front/presentation/printable.ts";
+import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { openStore } from "../../ledger/open-store.ts";
+import type { Store } from "../../ledger/store.ts";
+import { counted } from "../../text/counted.ts";
+import type { JsonToo, PlaceFlags } from "../flags.ts";
+import { makeKey, readKey } from "../key-file.ts";
+import { openState } from "../open.ts";
+
+/** Where it is not taken. */
+const USUAL_PORT = 7433;
+const TOKEN_FILE = "monitor.token";
+/** Projects that nothing was recorded in for long are opened when they are named. */
+const MOST_PROJECTS = 64;
+
+export interface MonitorFlags extends PlaceFlags, JsonToo {
+  port?: number;
+}
+
+interface Opened {
+  projects: MonitoredProject[];
+  unopened: ProjectRow[];
+}
+
+export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Promise<number> {
+  const ends = new AbortController();
+  const { projects, unopened } = dirs.length > 0 ? await openNamed(flags, dirs) : await openKnown(flags);
+  try {
+    const { token, file } = tokenIn(flags);
+    const overview = createOverview(projects, unopened, { signal: ends.signal });
+    const { promptCache } = contextReaders();
+    const page = pageFiles(monitorPageFolder());
+    const listening = await listenOnLoopback(
+      (port) => createMonitorApp({ projects, overview, promptCache, page, token, port }),
+      { port: flags.port ?? USUAL_PORT, isGiven: flags.port !== undefined },
+    );
+    const url = `http://127.0.0.1:${listening.port}/?token=${token}`;
+    if (flags.json) process.stdout.write(`${JSON.stringify({ url, port: listening.port, tokenFile: file })}\n`);
+    else
+      process.stdout.write(
+        `${counted(projects.length, "project")}: ${url}\nNothing that runs depends on this page. Ctrl-C ends it.\n`,
+      );
+    await untilSignal();
+    ends.abort();
+    await listening.close();
+    return 0;
+  } finally {
+    ends.abort();
+    await Promise.all(projects.map(({ store }) => store.close()));
+  }
+}
+
+const untilSignal = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+
+/** Kept: a page that is open stays so when the monitor is started again. */
+function tokenIn(flags: PlaceFlags): { token: string; file: string } {
+  const { home } = openHome({ ...(flags.state !== undefined && { state: flags.state }) });
+  const file = path.join(home, TOKEN_FILE);
+  const token = readKey(file) ?? makeKey(file);
+  if (token !== undefined) return { token, file };
+  throw new HoldfastError("invalid", `the page's token cannot be kept in ${file}: make that folder writable`);
+}
+
+/** Every project of this user that holds anything; what cannot be opened is a row with its reason. */
+async function openKnown(flags: MonitorFlags): Promise<Opened> {
+  const opened: Opened = { projects: [], unopened: [] };
+  const known = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
+  for (const { id, ledgers, folders, here, stateDir } of known.filter((one) => one.ledgers).slice(0, MOST_PROJECTS)) {
+    const folder = folders[0]?.path ?? "";
+    const row = projectRow({ id, folder, here });
+    try {
+      // What changed about this folder since the last time is settled as by any command.
+      const store = here ? (await openState(flags)).store : await openStore(ledgers!);
+      opened.projects.push(await monitored({ store, stateDir, row, root: folder }, flags));
+    } catch (error) {
+      opened.unopened.push({ ...row, problem: printable(messageOf(error)) });
+    }
+  }
+  return opened;
+}
+
+async function openNamed(flags: MonitorFlags, dirs: readonly string[]): Promise<Opened> {
+  const projects: MonitoredProject[] = [];
+  for (const dir of dirs) {
+    const { project, store } = await openState({ ...flags, cwd: path.resolve(flags.cwd, dir) });
+    const { id, root, stateDir }: Project = project;
+    if (projects.some(({ row }) => row.id === shortId(id))) await store.close();
+    else
+      projects.push(
+        await monitored({ store, stateDir, row: projectRow({ id, folder: root, here: true }), root }, flags),
+      );
+  }
+  return { projects, unopened: [] };
+}
+
+const shortId = (id: string): string => id.slice(0, 12);
+
+const projectRow = ({ id, folder, here }: { id: string; folder: string; here: boolean }): ProjectRow => ({
+  ...{
+    id: shortId(id),
+    name: printable(path.basename(folder)) || shortId(id),
+    folder: printable(folder),
+    store: "",
+    here,
+  },
+});
+
+async function monitored(
+  { store, stateDir, row, root }: { store: Store; stateDir: string; row: ProjectRow; root: string },
+  flags: MonitorFlags,
+): Promise<MonitoredProject> {
+  const { readers } = contextReaders();
+  const problem = store.readOnly && { problem: printable(store.readOnly.message) };
+  return {
+    ...{ store, readers },
+    row: { ...row, store: printable(store.url), ...problem },
+    place: { cwd: root, ...(flags.state !== undefined && { state: flags.state }) },
+    files: (of) => projectFiles({ root: of || root, dir: `${stateDir}/files` }),
+  };
+}
