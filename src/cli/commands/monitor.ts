@@ -41,6 +41,7 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
   try {
     const { token, file } = tokenIn(flags);
     const overview = createOverview(projects, unopened, { signal: ends.signal });
+    overview.now().catch(() => undefined); // the list is there when the page asks for it
     const { promptCache } = contextReaders();
     const page = pageFiles(monitorPageFolder());
     const listening = await listenOnLoopback(

@@ -273,6 +273,7 @@ export interface DataHistory {
   value?: Section;
 }
 
+/** At most the last 1,000. */
 export interface CheckpointRow {
   seq: number;
   at: number;
@@ -298,7 +299,7 @@ export interface FilesChanged {
   problem?: string;
 }
 
-/** A row of requests of one agent. */
+/** `/requests?agent=A[&upTo=N]`: of one agent, at most the last 1,000 up to round N. */
 export interface RequestRow {
   n: number;
   seq: number;

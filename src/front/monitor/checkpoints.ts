@@ -8,6 +8,7 @@ import { CHANGE_KINDS, MAX_DIFF_BYTES, patchesOf } from "../presentation/patches
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { CheckpointRow, FilesChanged } from "./api.ts";
 
+const MOST_ROWS = 1_000;
 const MOST_FILES = 300;
 const PATCH_CHARS = 60_000;
 /** Of all patches together. */
@@ -23,9 +24,11 @@ export function checkpointRows(
   const now = visibleRanges(jumps, last);
   const isIn = (ranges: readonly (readonly [Seq, Seq])[], seq: Seq) =>
     ranges.some(([from, to]) => from <= seq && seq <= to);
-  return all.map(({ seq, at, name, auto, note, files }, i) => {
+  const first = Math.max(0, all.length - MOST_ROWS);
+  return all.slice(first).map(({ seq, at, name, auto, note, files }, i) => {
+    const before = all.slice(first, first + i);
     const ranges = visibleRanges(jumps, seq - 1);
-    const parent = all.slice(0, i).findLast((one) => isIn(ranges, one.seq));
+    const parent = before.findLast((one) => isIn(ranges, one.seq));
     return {
       ...{ seq, at, name: oneLine(name, 200), auto, current: isIn(now, seq) },
       forks: forks.filter((fork) => fork.seq === seq).map(({ context }) => context),

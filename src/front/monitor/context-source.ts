@@ -166,7 +166,7 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
         const shown = eventDetail(event);
         if (event.type !== "reply.received") return shown;
         await index.advance();
-        const n = usage.requests(event.actor).find((one) => one.seq === seq)?.n;
+        const n = usage.roundAt(event.actor, seq);
         return { ...shown, ...(n !== undefined && { round: { agent: event.actor, n } }) };
       }
       return undefined;

@@ -247,7 +247,8 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get(`${at}/requests`, async (asked) => {
     const { source } = await sourceIn(asked);
     await source.index.advance();
-    return asked.json(source.usage.requests(asked.req.query("agent") ?? "lead"));
+    const upTo = asked.req.query("upTo");
+    return asked.json(source.usage.requests(asked.req.query("agent") ?? "lead", upTo ? Number(upTo) : undefined));
   });
   const requestIn = async (asked: Asked) => {
     const { of, source } = await sourceIn(asked);

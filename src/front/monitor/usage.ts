@@ -14,9 +14,9 @@ import type { CostBreak, CostNode, Costs, RequestRow, UsageSeries } from "./api.
 
 const MOST_POINTS = 600;
 /** Of the tree: later turns have their rounds, older ones only their sums. */
-const MOST_NODES = 2_500;
+const MOST_NODES = 1_200;
 const MOST_BREAKS = 500;
-const MOST_REQUESTS = 20_000;
+const MOST_REQUESTS = 1_000;
 
 interface Round {
   seq: number;
@@ -45,10 +45,10 @@ export interface UsageGatherer {
   observe(event: StoredEvent): void;
   series(): UsageSeries;
   costs(): Costs;
-  /** Newest last; at most the last ones. */
-  requests(agent: string): RequestRow[];
-  /** The reply of that round, where it is known. */
-  reply(agent: string, n: number): { seq: number } | undefined;
+  /** Newest last; at most the last ones up to that round. */
+  requests(agent: string, upTo?: number): RequestRow[];
+  /** The round that ended with that reply. */
+  roundAt(agent: string, seq: number): number | undefined;
   readonly lastModel: string | undefined;
 }
 
@@ -176,19 +176,16 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
       return Object.fromEntries(entries) as unknown as UsageSeries;
     },
     costs: () => ({ tree: treeOf(agents), epochs: epochs.slice(-MOST_BREAKS), breaks: [...breaks] }),
-    requests(agent) {
-      const all = agents.get(agent)?.turns.flatMap((turn) => turn.rounds) ?? [];
+    requests(agent, upTo = Number.POSITIVE_INFINITY) {
+      const all = agents.get(agent)?.turns.flatMap((turn) => turn.rounds.filter(({ n }) => n <= upTo)) ?? [];
       return all.slice(-MOST_REQUESTS).map(({ seq, at, n, model, usage, usd: cost }) => ({
         ...{ n, seq, at, model: oneLine(model, 80), tokens: usage },
         ...(cost !== undefined && { usd: cost }),
       }));
     },
-    reply(agent, n) {
-      for (const { rounds } of agents.get(agent)?.turns ?? []) {
-        const found = rounds.find((round) => round.n === n);
-        if (found) return { seq: found.seq };
-      }
-      return undefined;
+    roundAt(agent, seq) {
+      const turn = agents.get(agent)?.turns.findLast((one) => one.seq <= seq);
+      return turn?.rounds.find((round) => round.seq === seq)?.n;
     },
   };
 }
