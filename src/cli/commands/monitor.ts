@@ -1,12 +1,12 @@
 // `holdfast monitor [DIR …]`: a page over all contexts of these projects, on this machine's loopback. A process of its own: nothing that runs needs it.
 import path from "node:path";
 import { listProjects } from "../../contexts/project/links.ts";
-import { openHome, type Project } from "../../contexts/project.ts";
+import { openHome } from "../../contexts/project.ts";
 import { projectFiles } from "../../contexts/project-files.ts";
 import type { ProjectRow } from "../../front/monitor/api.ts";
 import { listenOnLoopback } from "../../front/monitor/listen.ts";
 import type { MonitoredProject } from "../../front/monitor/monitored-project.ts";
-import { createOverview } from "../../front/monitor/overview.ts";
+import { createOverview, type OverviewSource } from "../../front/monitor/overview.ts";
 import { pageFiles } from "../../front/monitor/page-files.ts";
 import { monitorPageFolder } from "../../front/monitor/page-folder.ts";
 import { contextReaders } from "../../front/monitor/readers.ts";
@@ -30,37 +30,39 @@ export interface MonitorFlags extends PlaceFlags, JsonToo {
   port?: number;
 }
 
-interface Opened {
-  projects: MonitoredProject[];
-  unopened: ProjectRow[];
-}
+/** Projects that begin while it runs are found this often. */
+const LOOK_MS = 2_000;
 
 export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Promise<number> {
   const ends = new AbortController();
-  const { projects, unopened } = dirs.length > 0 ? await openNamed(flags, dirs) : await openKnown(flags);
+  const overview = createOverview({ signal: ends.signal });
+  const projects = createProjects(flags, overview);
   try {
     const { token, file } = tokenIn(flags);
-    const overview = createOverview(projects, unopened, { signal: ends.signal });
+    if (dirs.length > 0) for (const dir of dirs) await projects.open(dir);
+    else await projects.openKnown();
     overview.now().catch(() => undefined); // the list is there when the page asks for it
     const { promptCache } = contextReaders();
     const page = pageFiles(monitorPageFolder());
     const listening = await listenOnLoopback(
-      (port) => createMonitorApp({ projects, overview, promptCache, page, token, port }),
+      (port) => createMonitorApp({ project: projects.get, overview, promptCache, page, token, port }),
       { port: flags.port ?? USUAL_PORT, isGiven: flags.port !== undefined },
     );
     const url = `http://127.0.0.1:${listening.port}/?token=${token}`;
     if (flags.json) process.stdout.write(`${JSON.stringify({ url, port: listening.port, tokenFile: file })}\n`);
     else
       process.stdout.write(
-        `${counted(projects.length, "project")}: ${url}\nNothing that runs depends on this page. Ctrl-C ends it.\n`,
+        `${counted(projects.count, "project")}: ${url}\nNothing that runs depends on this page. Ctrl-C ends it.\n`,
       );
+    const looking =
+      dirs.length > 0 ? undefined : setInterval(() => projects.openKnown().catch(() => undefined), LOOK_MS);
     await untilSignal();
-    ends.abort();
+    clearInterval(looking);
     await listening.close();
     return 0;
   } finally {
     ends.abort();
-    await Promise.all(projects.map(({ store }) => store.close()));
+    await projects.close();
   }
 }
 
@@ -78,36 +80,54 @@ function tokenIn(flags: PlaceFlags): { token: string; file: string } {
   throw new HoldfastError("invalid", `the page's token cannot be kept in ${file}: make that folder writable`);
 }
 
-/** Every project of this user that holds anything; what cannot be opened is a row with its reason. */
-async function openKnown(flags: MonitorFlags): Promise<Opened> {
-  const opened: Opened = { projects: [], unopened: [] };
-  const known = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
-  for (const { id, ledgers, folders, here, stateDir } of known.filter((one) => one.ledgers).slice(0, MOST_PROJECTS)) {
-    const folder = folders[0]?.path ?? "";
-    const row = projectRow({ id, folder, here });
-    try {
-      // What changed about this folder since the last time is settled as by any command.
-      const store = here ? (await openState(flags)).store : await openStore(ledgers!);
-      opened.projects.push(await monitored({ store, stateDir, row, root: folder }, flags));
-    } catch (error) {
-      opened.unopened.push({ ...row, problem: printable(messageOf(error)) });
-    }
-  }
-  return opened;
-}
+function createProjects(flags: MonitorFlags, overview: OverviewSource) {
+  const all = new Map<string, MonitoredProject>();
+  let opening = Promise.resolve();
 
-async function openNamed(flags: MonitorFlags, dirs: readonly string[]): Promise<Opened> {
-  const projects: MonitoredProject[] = [];
-  for (const dir of dirs) {
-    const { project, store } = await openState({ ...flags, cwd: path.resolve(flags.cwd, dir) });
-    const { id, root, stateDir }: Project = project;
-    if (projects.some(({ row }) => row.id === shortId(id))) await store.close();
-    else
-      projects.push(
-        await monitored({ store, stateDir, row: projectRow({ id, folder: root, here: true }), root }, flags),
-      );
+  function keep(project: MonitoredProject): void {
+    all.set(project.row.id, project);
+    overview.add(project);
   }
-  return { projects, unopened: [] };
+
+  /** Every project of this user that holds anything; what cannot be opened is a row with its reason. */
+  async function openAll(): Promise<void> {
+    const unopened: ProjectRow[] = [];
+    const known = listProjects({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
+    for (const { id, ledgers, folders, here, stateDir } of known.filter((one) => one.ledgers).slice(0, MOST_PROJECTS)) {
+      if (all.has(shortId(id))) continue;
+      const folder = folders[0]?.path ?? "";
+      const row = projectRow({ id, folder, here });
+      try {
+        // What changed about this folder since the last time is settled as by any command.
+        const store = here ? (await openState(flags)).store : await openStore(ledgers!);
+        keep(monitored({ store, stateDir, row, root: folder }, flags));
+      } catch (error) {
+        unopened.push({ ...row, problem: printable(messageOf(error)) });
+      }
+    }
+    overview.setUnopened(unopened);
+  }
+
+  return {
+    get: (id: string): MonitoredProject | undefined => all.get(id),
+    get count() {
+      return all.size;
+    },
+    openKnown(): Promise<void> {
+      opening = opening.then(openAll);
+      return opening;
+    },
+    async open(dir: string): Promise<void> {
+      const { project, store } = await openState({ ...flags, cwd: path.resolve(flags.cwd, dir) });
+      const { id, root, stateDir } = project;
+      if (all.has(shortId(id))) await store.close();
+      else keep(monitored({ store, stateDir, row: projectRow({ id, folder: root, here: true }), root }, flags));
+    },
+    async close(): Promise<void> {
+      await opening.catch(() => undefined);
+      await Promise.all([...all.values()].map(({ store }) => store.close()));
+    },
+  };
 }
 
 const shortId = (id: string): string => id.slice(0, 12);
@@ -122,10 +142,10 @@ const projectRow = ({ id, folder, here }: { id: string; folder: string; here: bo
   },
 });
 
-async function monitored(
+function monitored(
   { store, stateDir, row, root }: { store: Store; stateDir: string; row: ProjectRow; root: string },
   flags: MonitorFlags,
-): Promise<MonitoredProject> {
+): MonitoredProject {
   const { readers } = contextReaders();
   const problem = store.readOnly && { problem: printable(store.readOnly.message) };
   return {

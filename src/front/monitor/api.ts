@@ -299,6 +299,29 @@ export interface FilesChanged {
   problem?: string;
 }
 
+/**
+ * `/at/SEQ`: the context as it was when that event had just happened. The same as `holdfast contexts show ID --at SEQ --json`.
+ * The transcript of then is what `/rows?upTo=SEQ` gives: `left` counts from there.
+ */
+export interface ContextAt {
+  seq: number;
+  at: number;
+  head: number;
+  agents: AgentRow[];
+  todos: { agent: string; text: string; status: "pending" | "in_progress" | "completed" }[];
+  /** Approvals and plans that were open, a line each. */
+  waiting: string[];
+  data: DataRow[];
+  /** The project's board when that event happened. */
+  board: BoardTask[];
+  /** As of the last checkpoint before it that holds files; `edits` were recorded since, up to the event. */
+  files: { checkpoint?: { seq: number; at: number; name: string }; edits: FilesChanged["edits"] };
+  /** Where a fork from here begins: the last place up to this event from which the model was asked, or a turn had ended. `request`: the round whose request a fork sends first, byte for byte. */
+  fork: { seq: number; request?: { agent: string; n: number } };
+  /** The last checkpoint up to this event: what Restore goes back to. */
+  restore?: { seq: number; name: string; files: boolean };
+}
+
 /** `/requests?agent=A[&upTo=N]`: of one agent, at most the last 1,000 up to round N. */
 export interface RequestRow {
   n: number;

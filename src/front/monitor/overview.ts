@@ -38,6 +38,10 @@ export interface OverviewSource {
   /** `since`: the id of the last message that was heard; where it is not known any more, or none, everything comes first. */
   follow(since: string | undefined, signal: AbortSignal): AsyncGenerator<Told, void>;
   row(key: ContextKey): Promise<ContextRow | undefined>;
+  /** One that began, or could be opened, later. */
+  add(project: MonitoredProject): void;
+  /** Those that cannot be opened, with their reasons. */
+  setUnopened(rows: readonly ProjectRow[]): void;
   /** What was just written here is told at once. */
   rang(project: string, ledger: string): void;
 }
@@ -60,20 +64,25 @@ interface ProjectState {
   dirty: Set<string>;
 }
 
-export function createOverview(
-  projects: readonly MonitoredProject[],
-  unopened: readonly ProjectRow[],
-  { signal, figures }: { signal: AbortSignal; figures?: (project: MonitoredProject) => FiguresSource },
-): OverviewSource {
+export interface OverviewOptions {
+  signal: AbortSignal;
+  figures?: (project: MonitoredProject) => FiguresSource;
+}
+
+export function createOverview({ signal, figures }: OverviewOptions): OverviewSource {
   const states = new Map<string, ProjectState>();
-  for (const project of projects) {
+  let unopened: readonly ProjectRow[] = [];
+
+  function add(project: MonitoredProject): void {
     const { store, readers } = project;
     const waits = keepLedgers({ store, codec: readers.codec, fold: readers.waits, most: MOST_WAITING });
     const listed = new Map<string, Listed>();
     const known = figures?.(project);
-    states.set(project.row.id, {
+    const state: ProjectState = {
       ...{ project, waits, figures: known, backups: [], teams: new Set(), listed, dirty: new Set() },
-    });
+    };
+    states.set(project.row.id, state);
+    if (begun) begun = begun.then(() => beginOne(state)).then(tellAll);
   }
   const name = Math.random().toString(36).slice(2, 10);
   const messages: Told[] = [];
@@ -81,6 +90,10 @@ export function createOverview(
   let count = 0;
   let flushing: Promise<void> | undefined;
   let begun: Promise<void> | undefined;
+
+  /** Of a message of this process. */
+  const numberIn = (id: string | undefined): number | undefined =>
+    id?.startsWith(`${name}.`) ? Number(id.slice(name.length + 1)) : undefined;
 
   function tell(message: LiveMessage): void {
     messages.push({ id: `${name}.${++count}`, message });
@@ -191,20 +204,31 @@ export function createOverview(
     }
   }
 
+  async function beginOne(state: ProjectState): Promise<void> {
+    listen(state).catch(() => undefined);
+    state.backups = await lastBackups(state.project.store).catch(() => []);
+    await readTeams(state).catch(() => undefined);
+    for (const info of await listContexts(state.project.store).catch(() => []))
+      if (!info.aside) state.listed.set(info.id, await describe(state, info));
+    state.figures?.onKnown((context) => rang(state.project.row.id, context));
+  }
+
   const begin = (): Promise<void> => {
     begun ??= (async () => {
-      for (const state of states.values()) {
-        listen(state).catch(() => undefined);
-        state.backups = await lastBackups(state.project.store).catch(() => []);
-        await readTeams(state).catch(() => undefined);
-        for (const info of await listContexts(state.project.store).catch(() => []))
-          if (!info.aside) state.listed.set(info.id, await describe(state, info));
-        state.figures?.onKnown((context) => rang(state.project.row.id, context));
-      }
+      for (const state of states.values()) await beginOne(state);
       look().catch(() => undefined);
     })();
     return begun;
   };
+
+  async function tellAll(): Promise<void> {
+    tell({ kind: "projects", projects: projectRows() });
+    const rows = [...states.values()].flatMap(({ listed }) => [...listed.values()].map(({ row }) => row));
+    tell({ kind: "contexts", rows, gone: [] });
+    tell({ kind: "needs", needs: allNeeds() });
+  }
+
+  const projectRows = (): ProjectRow[] => [...[...states.values()].map(({ project }) => project.row), ...unopened];
 
   async function now(): Promise<Overview> {
     await begin();
@@ -213,14 +237,18 @@ export function createOverview(
       .sort((a, b) => b.updatedAt - a.updatedAt || (a.context < b.context ? 1 : -1));
     return {
       ...{ version: VERSION, now: Date.now(), total: contexts.length, needs: allNeeds() },
-      projects: [...[...states.values()].map(({ project }) => project.row), ...unopened],
+      projects: projectRows(),
       contexts: contexts.slice(0, MOST_ROWS),
     };
   }
 
   return {
-    now,
-    rang,
+    ...{ now, rang, add },
+    setUnopened(rows) {
+      const isSame = JSON.stringify(rows) === JSON.stringify(unopened);
+      unopened = rows;
+      if (begun && !isSame) tell({ kind: "projects", projects: projectRows() });
+    },
     async row({ project, context }) {
       const state = states.get(project);
       const info = state && (await contextInfo(state.project.store, context));
@@ -233,15 +261,17 @@ export function createOverview(
       listeners.add(heard);
       ends.addEventListener("abort", heard);
       try {
-        let at = messages.findIndex(({ id }) => id === since);
-        const isKnown = at >= 0 || since === `${name}.${count}`;
-        let next = at >= 0 ? Number(since?.split(".")[1]) + 1 : count + 1;
-        if (!isKnown) yield { id: `${name}.${count}`, message: { kind: "hello", overview: await now() } };
+        const heardOf = numberIn(since);
+        const oldest = count - messages.length; // what came before it is kept no more
+        let next = heardOf !== undefined && heardOf >= oldest && heardOf <= count ? heardOf : undefined;
+        if (next === undefined) {
+          next = count;
+          yield { id: `${name}.${next}`, message: { kind: "hello", overview: await now() } };
+        }
         while (!ends.aborted && !signal.aborted) {
-          at = messages.findIndex(({ id }) => Number(id.split(".")[1]) >= next);
-          const told = at < 0 ? undefined : messages[at];
+          const told = messages[next - (count - messages.length)];
           if (told) {
-            next = Number(told.id.split(".")[1]) + 1;
+            next++;
             yield told;
             continue;
           }

@@ -23,7 +23,8 @@ export interface PageFiles {
 }
 
 export interface MonitorOptions {
-  projects: readonly MonitoredProject[];
+  /** Contract: whoever is there now. */
+  project(id: string): MonitoredProject | undefined;
   overview: OverviewSource;
   promptCache: Parameters<typeof gatherUsage>[0];
   page: PageFiles;
@@ -66,18 +67,19 @@ interface Opened {
 export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   const { overview, page } = opts;
   const guard = createGuard({ token: opts.token, port: opts.port });
-  const opened = new Map<string, Opened>(
-    opts.projects.map((project) => {
-      const { store, readers } = project;
-      const ledgers = keepLedgers({ store, codec: readers.codec, fold: readers.fold, most: KEPT });
-      return [project.row.id, { project, ledgers, sources: new Map() }];
-    }),
-  );
+  const opened = new Map<string, Opened>();
 
   function projectIn(asked: Asked): Opened {
-    const found = opened.get(asked.req.param("project") ?? "");
-    if (!found) throw new NotThere("there is no such project");
-    return found;
+    const id = asked.req.param("project") ?? "";
+    const project = opts.project(id);
+    if (!project) throw new NotThere("there is no such project");
+    const known = opened.get(id);
+    if (known) return known;
+    const { store, readers } = project;
+    const ledgers = keepLedgers({ store, codec: readers.codec, fold: readers.fold, most: KEPT });
+    const fresh: Opened = { project, ledgers, sources: new Map() };
+    opened.set(id, fresh);
+    return fresh;
   }
 
   async function sourceIn(asked: Asked): Promise<{ of: Opened; source: ContextSource }> {

@@ -4,6 +4,7 @@ import type { ContextKey } from "../api.ts";
 export const CONTEXT_VIEWS = [
   "transcript",
   "timeline",
+  "messages",
   "data",
   "checkpoints",
   "files",
