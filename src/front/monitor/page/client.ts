@@ -56,13 +56,15 @@ export const projectPath = (project: string): string => `/api/p/${encodeURICompo
 export function createClient({ token, base = "", shown }: ClientOptions): Client {
   const authorization = `Bearer ${token}`;
 
-  async function answered(path: string, init: RequestInit): Promise<Response> {
+  function asked(path: string, init: RequestInit): Promise<Response> {
     const headers = { authorization, ...(init.headers as Record<string, string>) };
-    const response = await fetch(base + path, { ...init, headers, cache: "no-store", credentials: "same-origin" });
+    return fetch(base + path, { ...init, headers, cache: "no-store", credentials: "same-origin" });
+  }
+
+  async function answered(path: string, init: RequestInit): Promise<Response> {
+    const response = await asked(path, init);
     if (response.ok) return response;
-    const said = (await response.json().catch(() => ({}))) as { error?: string; code?: string };
-    const says = said.error ?? `the monitor answered ${response.status}`;
-    throw new AnswerError(response.status, said.code ?? "unknown", says);
+    throw refusalIn(response.status, await response.json().catch(() => ({})));
   }
 
   async function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {
@@ -71,8 +73,11 @@ export function createClient({ token, base = "", shown }: ClientOptions): Client
 
   async function act(key: ContextKey, action: Action): Promise<ActionAnswer> {
     const headers = { "content-type": "application/json", "x-holdfast-write": "1" };
-    const init = { method: "POST", headers, body: JSON.stringify(action) };
-    return (await (await answered(`${contextPath(key)}/act`, init)).json()) as ActionAnswer;
+    const response = await asked(`${contextPath(key)}/act`, { method: "POST", headers, body: JSON.stringify(action) });
+    const said = (await response.json().catch(() => ({}))) as Partial<ActionAnswer> & Refusal;
+    // Also where nothing was done, because somebody else was first: that is an answer.
+    if (said.ok !== undefined) return said as ActionAnswer;
+    throw refusalIn(response.status, said);
   }
 
   async function live<Message>(path: string, options: LiveOptions<Message>): Promise<void> {
@@ -118,6 +123,15 @@ export function createClient({ token, base = "", shown }: ClientOptions): Client
     act,
     live,
   };
+}
+
+interface Refusal {
+  error?: string;
+  code?: string;
+}
+
+function refusalIn(status: number, { error, code }: Refusal): AnswerError {
+  return new AnswerError(status, code ?? "unknown", error ?? `the monitor answered ${status}`);
 }
 
 /** The same question gets the same answer: too many, too slow and a server in trouble are not that. */
