@@ -88,7 +88,7 @@ function actionIn(given: unknown): Action {
     case "plan":
       return {
         ...{ action, id: textIn(given, "id"), approve: given.approve === true },
-        feedback: given.feedback === undefined ? "" : textIn(given, "feedback"),
+        feedback: given.feedback === undefined || given.feedback === "" ? "" : textIn(given, "feedback"),
       };
     case "send":
       return { action, to: textIn(given, "to"), text: textIn(given, "text") };

@@ -1,5 +1,6 @@
 // How numbers are written on the page: as the terminal writes them, and what only the page needs.
 import { ago } from "../../presentation/format.ts";
+import type { TokenCounts } from "../api.ts";
 
 export { ago, byteCount, duration, elapsed, money, tokens } from "../../presentation/format.ts";
 
@@ -20,3 +21,6 @@ export const away = (at: number, now: number): string => (at > now ? `in ${ago(a
 /** `1 event`, `2,345 events`. */
 export const counted = (n: number, one: string, many = `${one}s`): string =>
   `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
+
+/** Everything that went in, cached or not. */
+export const tokensIn = ({ input, cacheRead, cacheWrite }: TokenCounts): number => input + cacheRead + cacheWrite;

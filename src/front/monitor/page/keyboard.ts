@@ -5,6 +5,8 @@ export interface KeyBinding {
   keys: string;
   /** For the list of keys. */
   says: string;
+  /** A key that is held down does it once. */
+  isOnce?: true;
   run(): void;
 }
 
@@ -15,6 +17,8 @@ export interface KeyPress {
   metaKey: boolean;
   altKey: boolean;
   defaultPrevented: boolean;
+  /** It is held down. */
+  repeat: boolean;
   /** It is typed into a field. */
   isTyping: boolean;
 }
@@ -47,14 +51,14 @@ export function createKeyboard(now: () => number = Date.now): Keyboard {
         if (place >= 0) layers.splice(place, 1);
       };
     },
-    press({ key, ctrlKey, metaKey, altKey, defaultPrevented, isTyping }) {
+    press({ key, ctrlKey, metaKey, altKey, defaultPrevented, repeat, isTyping }) {
       if (defaultPrevented || ctrlKey || metaKey || altKey) return false;
       if (isTyping && key !== "Escape") return false;
       const first = before && now() - before.at < TOGETHER_MS ? before.key : undefined;
       before = undefined;
       const binding = (first !== undefined && find(`${first} ${key}`)) || find(key);
       if (binding) {
-        binding.run();
+        if (!repeat || !binding.isOnce) binding.run();
         return true;
       }
       const begins = layers.flat().some(({ keys }) => keys.startsWith(`${key} `));

@@ -20,9 +20,9 @@ export function Shell() {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      const { key, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+      const { key, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
       const isTyping = isField(event.target);
-      if (keyboard.press({ key, ctrlKey, metaKey, altKey, defaultPrevented, isTyping })) event.preventDefault();
+      if (keyboard.press({ key, ctrlKey, metaKey, altKey, defaultPrevented, repeat, isTyping })) event.preventDefault();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -26,6 +26,8 @@ export interface VirtualListProps<Row> {
   followsEnd?: boolean;
   /** Where a row is now: with it the list keeps its place when rows come or go above what is looked at. */
   positionOf?(key: string): number | undefined;
+  /** Rows are cells under headings (`role="gridcell"`); the headings stay in sight while rows move below them. */
+  grid?: { head: ComponentChildren; height: number; columns: number } | undefined;
   /** j and k move in this one wherever the focus is. */
   isMain?: boolean;
   children?: ComponentChildren;
@@ -36,7 +38,7 @@ const MARGIN_ROWS = 8;
 const MOST_ROWS = 130;
 
 export function VirtualList<Row>(props: VirtualListProps<Row>) {
-  const { total, rowHeight, fetchWindow, version, selected, reveal, followsEnd = false } = props;
+  const { total, rowHeight, fetchWindow, version, selected, reveal, grid, followsEnd = false } = props;
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
@@ -72,9 +74,9 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     const element = box.current;
     if (!element) return;
     const top = position * rowHeight;
+    const seen = element.clientHeight - (grid?.height ?? 0);
     if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + rowHeight - element.clientHeight;
+    else if (top + rowHeight > element.scrollTop + seen) element.scrollTop = top + rowHeight - seen;
     look();
   };
 
@@ -161,14 +163,16 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     const classes = `row${isSelected ? " selected" : ""}${row === undefined ? " absent" : ` ${props.classOf?.(row) ?? ""}`}`;
     rows.push(
       // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the list's own
-      // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names the active row
+      // biome-ignore lint/a11y/noStaticElementInteractions: it is a row or an option
+      // biome-ignore lint/a11y/useAriaPropsSupportedByRole: of each role what it has
       <div
         key={row === undefined ? `at ${position}` : props.keyOf(row)}
         id={`${id}-${position}`}
-        role="option"
         aria-selected={isSelected}
-        aria-posinset={position + 1}
-        aria-setsize={total}
+        role={grid ? "row" : "option"}
+        aria-rowindex={grid && position + 2}
+        aria-posinset={grid ? undefined : position + 1}
+        aria-setsize={grid ? undefined : total}
         class={classes}
         style={{ height: `${rowHeight}px` }}
         onClick={() => {
@@ -183,16 +187,22 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
   }
   const isActiveShown = selected !== undefined && selected >= from && selected < to;
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid or a list box
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: of each role what it has
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it has the focus for its rows
     <div
       ref={box}
       class="virtual-list"
-      role="listbox"
+      role={grid ? "grid" : "listbox"}
+      aria-rowcount={grid && total + 1}
+      aria-colcount={grid?.columns}
       aria-label={props.label}
       tabIndex={0}
       aria-activedescendant={isActiveShown ? `${id}-${selected}` : undefined}
       onScroll={look}
       onKeyDown={onKeyDown}
     >
+      {grid?.head}
       {total === 0 && props.children}
       <div class="rows-all" role="presentation" style={{ height: `${total * rowHeight}px` }}>
         <div class="rows-shown" role="presentation" style={{ transform: `translateY(${from * rowHeight}px)` }}>

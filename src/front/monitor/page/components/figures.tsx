@@ -1,6 +1,6 @@
 // Times, tokens and money where they are shown: short, with the whole of it on the title.
 import type { TokenCounts } from "../../api.ts";
-import { ago, away, counted, money, moment, tokens } from "../format.ts";
+import { ago, away, counted, moment, money, tokens, tokensIn } from "../format.ts";
 import { useNow } from "../parts.tsx";
 
 /** `5 min`; with `says`, `5 min ago` or `in 5 min`. */
@@ -35,9 +35,6 @@ export function Cost({ usd, unpriced = 0 }: { usd: number | undefined; unpriced?
     </span>
   );
 }
-
-/** Everything that went in, cached or not. */
-export const tokensIn = ({ input, cacheRead, cacheWrite }: TokenCounts): number => input + cacheRead + cacheWrite;
 
 /** Together; with `both`, in and out apart. */
 export function Tokens({ counts, both = false }: { counts: TokenCounts | undefined; both?: boolean }) {

@@ -39,7 +39,6 @@ export function DiffLines({ lines }: { lines: readonly string[] }) {
   return (
     <>
       {lines.map((line, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines of one text, which never move
         <span key={i} class={`diff-line ${diffKind(line)}`}>
           {`${line}\n`}
         </span>

@@ -1,0 +1,207 @@
+// The first view and a project's, in a real browser over the real server: what waits is answered in place, the list narrowed and opened, with keys alone.
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { openBoard } from "../../src/mechanisms/tasks/index.ts";
+import { makeContexts } from "../front/monitor/long-context.ts";
+import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
+import { makeWaiting } from "../front/monitor/waiting.ts";
+import { hasBrowser, openPage } from "./browser.ts";
+
+const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Longer than a card is not answered after it came. */
+const SETTLED_MS = 600;
+/** Somebody else was first: the browser says so of every answer of that kind. */
+const SECOND = [/status of 409/];
+
+async function openHome(commands: string[], plans: string[] = []) {
+  const { store, root } = await openWorld();
+  const waiting = await makeWaiting(store, { root, title: "待つ: a context that asks", commands, plans });
+  const monitor = await openMonitor(store, { root });
+  return { store, root, monitor, ...waiting };
+}
+
+const card = (page: Page, says: string) => page.locator("[data-need]", { hasText: says });
+
+test.runIf(hasBrowser)("an approval is answered in place, once, however often it is clicked", async () => {
+  const { store, monitor, context } = await openHome(["npm test", "rm -r build"]);
+  const { page } = await openPage(monitor);
+  await card(page, "npm test").waitFor();
+  await page.waitForTimeout(SETTLED_MS);
+  await card(page, "npm test").getByRole("button", { name: "Allow once" }).dblclick();
+  await card(page, "npm test").waitFor({ state: "detached" });
+  expect(await page.locator("#needs [role=status]").innerText()).toContain("allowed");
+  expect(await card(page, "rm -r build").count()).toBe(1);
+  const answers = [];
+  for await (const { type, data } of store.read(context)) if (type === "approval.answered") answers.push(data);
+  expect(answers).toMatchObject([{ decision: "allow", from: "the monitor page" }]);
+});
+
+test.runIf(hasBrowser)("who answers second is told what the first said", async () => {
+  const { monitor, context, requests } = await openHome(["npm test"]);
+  const { page } = await openPage(monitor, { tolerates: SECOND });
+  await card(page, "npm test").waitFor();
+  await page.waitForTimeout(SETTLED_MS);
+  // The page does not hear of the first answer before it gives its own.
+  await page.route("**/act", async (route) => {
+    await monitor.act(context, { action: "approve", id: requests[0], scope: "no" });
+    await route.continue();
+  });
+  await card(page, "npm test").getByRole("button", { name: "Allow once" }).click();
+  const said = page.locator("#needs .section-title [role=status]");
+  await said.getByText(/answered already: refused, from the monitor page; the first answer counts/).waitFor();
+  await card(page, "npm test").waitFor({ state: "detached" });
+});
+
+test.runIf(hasBrowser)(
+  "a rule says what it allows before it is kept; a plan is rejected only with a word why",
+  async () => {
+    const { store, monitor, context } = await openHome(["make all"], ["1. read\n2. write <b>tests</b>"]);
+    const { page } = await openPage(monitor);
+    const approval = card(page, "make all");
+    await approval.waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await approval.getByRole("button", { name: "Allow by a rule" }).click();
+    await approval.getByText("whatever fits the rule Bash(make:*)").waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await approval.getByRole("button", { name: "Allow and keep the rule" }).click();
+    await approval.waitFor({ state: "detached" });
+    const plan = card(page, "plan of mate0");
+    expect(await plan.locator("pre").innerText()).toContain("2. write <b>tests</b>");
+    await page.waitForTimeout(SETTLED_MS);
+    await plan.getByRole("button", { name: "Reject" }).click();
+    await plan.getByText("Say why").waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await page.keyboard.type("テストから書く");
+    await plan.getByRole("button", { name: "Reject" }).click();
+    await plan.waitFor({ state: "detached" });
+    const facts = [];
+    for await (const { type, data } of store.read(context))
+      if (type === "approval.answered" || type === "plan.reviewed") facts.push(data);
+    expect(facts).toMatchObject([
+      { decision: "allow", keeps: { rule: "Bash(make:*)" } },
+      { approve: false, feedback: "テストから書く" },
+    ]);
+  },
+);
+
+test.runIf(hasBrowser)(
+  "with keys alone: to the cards, a no, a card that moved up is not answered, then the list",
+  async () => {
+    const { store, root, monitor, context } = await openHome(["first one", "second one", "third one"]);
+    await makeContexts(store, root, 20);
+    const { page } = await openPage(monitor);
+    await page.locator("[data-need]").nth(2).waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await page.keyboard.press("j");
+    const focused = () => page.evaluate(() => document.activeElement?.querySelector("h3")?.textContent);
+    const first = await focused();
+    await page.keyboard.press("x");
+    await page.locator("[data-need]").nth(2).waitFor({ state: "detached" });
+    await page.waitForFunction((was) => document.activeElement?.querySelector("h3")?.textContent !== was, first);
+    // The next one has its place and the focus: a second press so soon was not meant for it.
+    await page.keyboard.press("x");
+    expect(await page.locator("#needs .section-title [role=status]").innerText()).toContain("only just come here");
+    const facts = [];
+    for await (const { type, data } of store.read(context)) if (type === "approval.answered") facts.push(data);
+    expect(facts).toMatchObject([{ decision: "deny" }]);
+    await page.keyboard.press("/");
+    await page.keyboard.type("Task 7");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.locator("[role=grid] [role=row]", { hasText: "Task 7" }).waitFor();
+    await page.locator("[role=grid]").focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/#\/p\/p\/c\/ctx_/);
+  },
+);
+
+test.runIf(hasBrowser)(
+  "the list is narrowed by status and words and sorted by its headings; the address keeps it",
+  async () => {
+    const { store, root, monitor } = await openHome([]);
+    await makeContexts(store, root, 1_000);
+    const { page } = await openPage(monitor);
+    const foot = page.locator(".list-foot");
+    await foot.getByText("1,001 contexts").waitFor();
+    expect(await page.locator("[role=grid] [role=row]").count()).toBeLessThan(130);
+    await page.getByRole("button", { name: /^failed/ }).click();
+    await foot.getByText("112 of 1,001 contexts").waitFor();
+    await page.getByRole("searchbox").fill("task 99");
+    await foot.getByText("3 of 1,001 contexts").waitFor();
+    await page.getByRole("columnheader", { name: "Context" }).getByRole("button").click();
+    expect(await page.getByRole("columnheader", { name: "Context" }).getAttribute("aria-sort")).toBe("ascending");
+    const titles = await page.locator("[role=grid] .context-title").allInnerTexts();
+    expect(titles).toEqual(["Task 99: 整理 and tests", "Task 990: 整理 and tests", "Task 999: 整理 and tests"]);
+    await page.reload();
+    await foot.getByText("3 of 1,001 contexts").waitFor();
+  },
+);
+
+test.runIf(hasBrowser)("a project shows its board as a picture and as columns, and what changes on it", async () => {
+  const { store, monitor } = await openHome([], ["look first"]);
+  const board = await openBoard(store);
+  const by = { agent: "user" };
+  await board.create(
+    [
+      { alias: "a", subject: "Write the schema" },
+      { subject: "日本語の文書", blockedBy: ["a"] },
+    ],
+    by,
+  );
+  const { page } = await openPage(monitor, { hash: "#/p/p" });
+  await page.locator(".node", { hasText: "Write the schema" }).waitFor();
+  expect(await page.locator(".board-column").allInnerTexts()).toEqual([
+    expect.stringContaining("Write the schema"),
+    expect.stringContaining("日本語の文書"),
+  ]);
+  await page.getByRole("row", { name: /mate0/ }).waitFor();
+  await board.create([{ subject: "A third one" }], by);
+  await page.locator(".task", { hasText: "A third one" }).waitFor();
+});
+
+test.runIf(hasBrowser)(
+  "axe finds nothing serious in the first view and a project's, light and dark, wide and narrow",
+  async () => {
+    const { store, root, monitor } = await openHome(["npm test"], ["a plan"]);
+    await makeContexts(store, root, 50);
+    const board = await openBoard(store);
+    await board.create(
+      [
+        { alias: "a", subject: "One" },
+        { subject: "Two", blockedBy: ["a"] },
+      ],
+      { agent: "user" },
+    );
+    const found: string[] = [];
+    for (const [width, colorScheme] of [
+      [1280, "light"],
+      [1280, "dark"],
+      [360, "light"],
+      [360, "dark"],
+    ] as const)
+      for (const hash of ["#/", "#/p/p"]) {
+        const { page } = await openPage(monitor, { width, colorScheme, hash });
+        await page
+          .locator(hash === "#/" ? "[role=grid] [role=row]" : ".node")
+          .first()
+          .waitFor();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+        found.push(...(await seriousIn(page)).map((says) => `${hash} ${width} ${colorScheme}: ${says}`));
+      }
+    expect(found).toEqual([]);
+  },
+);
+
+async function seriousIn(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = (await page.evaluate("axe.run()")) as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[];
+  };
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
