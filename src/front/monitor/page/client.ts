@@ -64,7 +64,7 @@ export function createClient({ token, base = "", shown }: ClientOptions): Client
   async function answered(path: string, init: RequestInit): Promise<Response> {
     const response = await asked(path, init);
     if (response.ok) return response;
-    throw refusalIn(response.status, await response.json().catch(() => ({})));
+    throw refusalIn(response.status, (await response.json().catch(() => ({}))) as Refusal);
   }
 
   async function get<Answer>(path: string, signal?: AbortSignal): Promise<Answer> {

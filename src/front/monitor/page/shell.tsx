@@ -146,7 +146,7 @@ function goHome(part: "needs" | "contexts"): void {
   goTo({ kind: "home" });
   requestAnimationFrame(() => {
     const section = document.getElementById(part);
-    (section?.querySelector<HTMLElement>("[data-first]") ?? section)?.focus();
+    (section?.querySelector<HTMLElement>("[data-first], [role=grid]") ?? section)?.focus();
   });
 }
 

@@ -1,4 +1,5 @@
 // All contexts of all projects: a list that is sorted, narrowed and opened, however long it is.
+import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ContextRow, RowStatus } from "../../api.ts";
 import { Cost, Tokens } from "../components/figures.tsx";
@@ -36,6 +37,7 @@ export function Contexts({ known, query, onQuery, isMain }: ContextsProps) {
   const list = useList(all, query, nameOf);
   const isNarrow = width < NARROW;
   const columns = useMemo(() => (isNarrow ? [] : fittingColumns(width, used)), [isNarrow, width, used]);
+  const rendered = useRendered(columns, names);
   useKeys([{ keys: "/", says: "find a context", run: () => document.getElementById("find")?.focus() }]);
   const open = (_: number, row: ContextRow | undefined) =>
     row && goTo({ kind: "context", project: row.project, context: row.context, view: "transcript" });
@@ -68,13 +70,7 @@ export function Contexts({ known, query, onQuery, isMain }: ContextsProps) {
             columns: isNarrow ? 1 : columns.length,
             head: isNarrow ? undefined : <Head columns={columns} query={query} onQuery={onQuery} />,
           }}
-          renderRow={(row) =>
-            isNarrow ? (
-              <ContextLines row={row} projectName={nameOf(row.project)} />
-            ) : (
-              <ContextCells row={row} columns={columns} projectName={nameOf(row.project)} />
-            )
-          }
+          renderRow={rendered}
         />
         {list.rows.length === 0 && (
           <Nothing
@@ -106,6 +102,19 @@ function useList(all: readonly ContextRow[], query: ListQuery, nameOf: (project:
     version.current++;
     return { rows, positions: new Map(rows.map((row, i) => [keyOfContext(row), i])), version: version.current };
   }, [all, query]);
+}
+
+/** A row that is the same is not compared again, cell by cell, with each step of scrolling. */
+function useRendered(columns: readonly Column[], names: ReadonlyMap<string, string>): (row: ContextRow) => VNode {
+  const kept = useMemo(() => new WeakMap<ContextRow, VNode>(), [columns, names]);
+  return (row) => {
+    const known = kept.get(row);
+    if (known) return known;
+    const cell = { row, projectName: names.get(row.project) ?? row.project };
+    const made = columns.length === 0 ? <ContextLines {...cell} /> : <ContextCells {...cell} columns={columns} />;
+    kept.set(row, made);
+    return made;
+  };
 }
 
 function statusCounts(all: readonly ContextRow[], query: ListQuery): Map<RowStatus, number> {

@@ -15,8 +15,8 @@ type Scope = Extract<Need, { kind: "approval" }>["choices"][number]["scope"];
 
 const LABELS: Record<Scope, string> = {
   once: "Allow once",
-  exactly: "Allow this exactly, again too",
-  rule: "Allow by a rule…",
+  exactly: "Allow exactly",
+  rule: "Allow by rule…",
   no: "Refuse",
 };
 

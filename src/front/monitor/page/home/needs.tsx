@@ -58,7 +58,7 @@ export function Needs({ needs }: { needs: readonly Need[] }) {
         <h2 id="needs-title">
           Needs you {needs.length > 0 && <span class="count">{needs.length.toLocaleString("en-US")}</span>}
         </h2>
-        <div role="status">{said && <ActionAnswerLine answer={said.answer} of={said.title} />}</div>
+        <div class="said">{said && <ActionAnswerLine answer={said.answer} of={said.title} />}</div>
       </div>
       {needs.length === 0 && <p class="quiet-ink">Nothing waits for you. Approvals, plans and failures appear here.</p>}
       <ul ref={list} class="needs">

@@ -6,6 +6,7 @@ import { away, counted, elapsed } from "../format.ts";
 import { useNow } from "../parts.tsx";
 import { addressOf } from "../router.ts";
 import { useWatching } from "../watching.tsx";
+import { cutTo } from "./graph.ts";
 
 interface TableProps {
   label: string;
@@ -59,6 +60,9 @@ export function Schedules({ project, schedules }: { project: string; schedules: 
   );
 }
 
+/** Names of machines may be long numbers. */
+const MOST_OF_NAME = 20;
+
 interface LeasesProps {
   project: string;
   leases: readonly LeaseRow[];
@@ -74,8 +78,8 @@ export function Leases({ project, leases, readAt }: LeasesProps) {
         const left = expiresInMs - Math.max(0, now - readAt);
         return (
           <tr key={`${context} ${agent}`}>
-            <td class={host.alive ? "others" : "others gone"}>
-              {host.machine}:{host.pid} {host.here && <span class="quiet-ink">(here)</span>}
+            <td class={host.alive ? "others" : "others gone"} title={host.machine}>
+              {host.here ? "here" : cutTo(host.machine, MOST_OF_NAME)}:{host.pid}
               {!host.alive && " ✕ gone"}
             </td>
             <td class="others">{agent}</td>

@@ -32,16 +32,19 @@ export function useProjectPage(project: string): LivePage {
   const again = useRef(page.again);
   again.current = page.again;
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const seen = useRef(changes);
+  // A lease that is held on to rings no bell: how long it still counts is asked with each tick of the clock.
+  const isHeld = page.value !== undefined && page.value.leases.length > 0;
+  const news = isHeld && document.visibilityState === "visible" ? `${changes} ${now}` : changes;
+  const seen = useRef(news);
   useEffect(() => {
-    if (seen.current === changes) return;
-    seen.current = changes;
+    if (seen.current === news) return;
+    seen.current = news;
     // What changes while it waits is asked for with it.
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       again.current();
     }, AGAIN_MS);
-  }, [changes]);
+  }, [news]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const read = useRef<{ value: ProjectPage | undefined; at: number }>({ value: undefined, at: now });
   if (read.current.value !== page.value) read.current = { value: page.value, at: now };
