@@ -29,7 +29,7 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
   const newest = useRef(bindings);
   newest.current = bindings;
   const names = bindings.map(({ keys }) => keys).join("\n");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: bound anew when the keys are others, not when what they do is
+  // bound anew when the keys are others, not when what they do is
   useLayoutEffect(
     () => keyboard.bind(newest.current.map((one, i) => ({ ...one, run: () => newest.current[i]?.run() }))),
     [keyboard, names],
@@ -56,7 +56,7 @@ export function useAnswer<Answer>(path: string | undefined): Answered<Answer> {
     problem: undefined,
     isLoading: path !== undefined,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `times` is there to ask again
+  // `times` is there to ask again
   useEffect(() => {
     if (path === undefined) return;
     const end = new AbortController();

@@ -95,7 +95,7 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     };
   }, [windows, followsEnd]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when rows are added or change places, and only then
+  // when rows are added or change places, and only then
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
@@ -106,12 +106,12 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     look();
   }, [total, version]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: when another is to be shown
+  // when another is to be shown
   useLayoutEffect(() => {
     if (reveal !== undefined) bringIntoView(reveal);
   }, [reveal]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after a key moved the selection, not when rows move below it
+  // after a key moved the selection, not when rows move below it
   useLayoutEffect(() => {
     if (moved.current && selected !== undefined) bringIntoView(selected);
     moved.current = false;
@@ -189,7 +189,6 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid or a list box
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: of each role what it has
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it has the focus for its rows
     <div
       ref={box}
       class="virtual-list"

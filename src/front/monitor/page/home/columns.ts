@@ -33,7 +33,7 @@ const BY_WORTH: readonly Sort[] = [
   ...(["data", "rounds", "ttl", "backup"] as const),
 ];
 
-/** As in home.css. */
+/** As in context-list.css. */
 const COLUMN_GAP = 12;
 const PADDING = 16;
 const LEAST_TITLE = 260;

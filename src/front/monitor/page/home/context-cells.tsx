@@ -87,7 +87,7 @@ function ContextLink({ row }: { row: ContextRow }) {
   );
 }
 
-export function ProjectLink({ id, name }: { id: string; name: string }) {
+function ProjectLink({ id, name }: { id: string; name: string }) {
   return (
     <a
       class="others"

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "../components/problem.tsx";
 import { useWatching } from "../watching.tsx";
-import { Contexts } from "./contexts.tsx";
+import { ContextList } from "./context-list.tsx";
 import { addressOfQuery, type ListQuery, queryOf } from "./list-order.ts";
 import { Needs } from "./needs.tsx";
 
@@ -24,7 +24,7 @@ export function Home() {
         ({ id, name, problem }) => problem !== undefined && <Problem key={id} says={`${name}: ${problem}`} />,
       )}
       <Needs needs={needs} />
-      <Contexts known={known} query={query} onQuery={setQuery} isMain={needs.length === 0} />
+      <ContextList known={known} query={query} onQuery={setQuery} isMain={needs.length === 0} />
     </div>
   );
 }

@@ -60,7 +60,7 @@ export function ApprovalAnswers({ need, acting, keys }: AnswersProps<"approval">
         <input
           class="grow"
           aria-label="Why not (optional)"
-          placeholder="why not (optional)"
+          placeholder="why not?"
           value={why}
           onInput={(event) => setWhy(event.currentTarget.value)}
           // An Enter that ends a word of Japanese is not meant for the answer.

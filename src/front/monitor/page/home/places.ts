@@ -4,7 +4,7 @@
 export const SETTLE_MS = 400;
 
 /** Where a card is, and since when. */
-export interface Place {
+export interface CardPlace {
   /** By the page's own measure: scrolling does not change it. */
   at: string;
   since: number;
@@ -12,11 +12,11 @@ export interface Place {
 
 /** Contract: gives the places of now; `since` is when a card came to its place, and stays while it is there. */
 export function placesNow(
-  before: ReadonlyMap<string, Place>,
+  before: ReadonlyMap<string, CardPlace>,
   cards: Iterable<readonly [key: string, at: string]>,
   now: number,
-): Map<string, Place> {
-  const places = new Map<string, Place>();
+): Map<string, CardPlace> {
+  const places = new Map<string, CardPlace>();
   for (const [key, at] of cards) {
     const known = before.get(key);
     places.set(key, known && known.at === at ? known : { at, since: now });
@@ -24,5 +24,5 @@ export function placesNow(
   return places;
 }
 
-export const isSettled = (place: Place | undefined, now: number): boolean =>
+export const isSettled = (place: CardPlace | undefined, now: number): boolean =>
   place !== undefined && now - place.since >= SETTLE_MS;

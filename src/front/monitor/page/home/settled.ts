@@ -1,6 +1,6 @@
 // Cards that have just appeared, or just moved to where another was, are not answered: whoever pressed meant what was there before.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { isSettled, type Place, placesNow } from "./places.ts";
+import { type CardPlace, isSettled, placesNow } from "./places.ts";
 
 export interface Settled {
   /** Whether that card has been in its place long enough to be meant. */
@@ -9,7 +9,7 @@ export interface Settled {
 
 /** `list`: its children that have `data-need` are the cards. Where they are is looked at after each change of the list and of its size. */
 export function useSettled(list: { current: HTMLElement | null }): Settled {
-  const places = useRef(new Map<string, Place>());
+  const places = useRef(new Map<string, CardPlace>());
   const look = () => {
     const cards = list.current?.querySelectorAll<HTMLElement>("[data-need]") ?? [];
     const now = [...cards].map((card) => [card.dataset.need ?? "", `${card.offsetLeft} ${card.offsetTop}`] as const);

@@ -10,7 +10,7 @@ const COLUMNS = ["in_progress", "pending", "blocked", "completed", "cancelled"];
 /** Of one column; the rest is counted. */
 const MOST_CARDS = 100;
 
-export function Board({ project, board }: { project: string; board: readonly BoardTask[] }) {
+export function TaskColumns({ project, board }: { project: string; board: readonly BoardTask[] }) {
   const columns = useMemo(() => columnsOf(board), [board]);
   return (
     <div class="board">

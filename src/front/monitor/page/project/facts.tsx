@@ -42,7 +42,7 @@ function ContextName({ project, context }: { project: string; context: string })
   );
 }
 
-export function Schedules({ project, schedules }: { project: string; schedules: readonly ScheduleRow[] }) {
+export function ScheduleTable({ project, schedules }: { project: string; schedules: readonly ScheduleRow[] }) {
   const now = useNow();
   return (
     <Table label="Schedules" headings={["Next", "What", "Agent", "Context"]}>
@@ -63,14 +63,14 @@ export function Schedules({ project, schedules }: { project: string; schedules: 
 /** Names of machines may be long numbers. */
 const MOST_OF_NAME = 20;
 
-interface LeasesProps {
+interface LeaseTableProps {
   project: string;
   leases: readonly LeaseRow[];
   /** When they were read: from then on they run out. */
   readAt: number;
 }
 
-export function Leases({ project, leases, readAt }: LeasesProps) {
+export function LeaseTable({ project, leases, readAt }: LeaseTableProps) {
   const now = useNow();
   return (
     <Table label="Hosts and leases" headings={["Host", "Agent", "Context", "Term", "Lease"]}>
@@ -95,7 +95,7 @@ export function Leases({ project, leases, readAt }: LeasesProps) {
   );
 }
 
-export function Backups({ backups }: { backups: readonly BackupRow[] }) {
+export function BackupTable({ backups }: { backups: readonly BackupRow[] }) {
   return (
     <Table label="Backups" headings={["Place", "When", "Not in it yet"]}>
       {backups.map(({ place, at, lag }) => (

@@ -16,7 +16,7 @@ export interface GraphNode {
   y: number;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   from: string;
   to: string;
   /** Of an SVG path. */

@@ -7,12 +7,12 @@ import { counted } from "../format.ts";
 import { addressOfQuery, FIRST_QUERY } from "../home/list-order.ts";
 import { Needs } from "../home/needs.tsx";
 import { useWatching } from "../watching.tsx";
-import { Board, cardId } from "./board.tsx";
-import { Backups, Leases, Schedules } from "./facts.tsx";
+import { cardId, TaskColumns } from "./board.tsx";
+import { BackupTable, LeaseTable, ScheduleTable } from "./facts.tsx";
 import { MOST_DRAWN } from "./graph.ts";
 import { useProjectPage } from "./live-page.ts";
 import { TaskGraph } from "./task-graph.tsx";
-import { Team } from "./team.tsx";
+import { TeamTables } from "./team.tsx";
 
 export function ProjectView({ project }: { project: string }) {
   const { known } = useWatching();
@@ -84,7 +84,7 @@ function Parts({ page, readAt }: { page: ProjectPage; readAt: number }) {
           <>
             <TaskGraph board={board} onPick={showTask} />
             {board.length > MOST_DRAWN && <p class="quiet-ink">Of more than {MOST_DRAWN} tasks not all are drawn.</p>}
-            <Board project={project} board={board} />
+            <TaskColumns project={project} board={board} />
           </>
         )}
       </Part>
@@ -94,7 +94,7 @@ function Parts({ page, readAt }: { page: ProjectPage; readAt: number }) {
             No team works here. <code>holdfast -p --stay "… spawn alice and bob …"</code> builds one.
           </p>
         ) : (
-          <Team project={project} team={team} />
+          <TeamTables project={project} team={team} />
         )}
       </Part>
       <div class="side-by-side">
@@ -104,14 +104,14 @@ function Parts({ page, readAt }: { page: ProjectPage; readAt: number }) {
               No process runs an agent of this project now. <code>holdfast worker</code> runs its teams.
             </p>
           ) : (
-            <Leases project={project} leases={leases} readAt={readAt} />
+            <LeaseTable project={project} leases={leases} readAt={readAt} />
           )}
         </Part>
         <Part title="Schedules" count={schedules.length}>
           {schedules.length === 0 ? (
             <p class="quiet-ink">Nothing is planned. An agent that is asked for something "every morning" plans it.</p>
           ) : (
-            <Schedules project={project} schedules={schedules} />
+            <ScheduleTable project={project} schedules={schedules} />
           )}
         </Part>
         <Part title="Backups" count={backups.length}>
@@ -120,7 +120,7 @@ function Parts({ page, readAt }: { page: ProjectPage; readAt: number }) {
               There is no backup. <code>holdfast backup now DIRECTORY</code> makes one.
             </p>
           ) : (
-            <Backups backups={backups} />
+            <BackupTable backups={backups} />
           )}
         </Part>
       </div>

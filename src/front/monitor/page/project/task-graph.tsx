@@ -51,7 +51,7 @@ function Node({ node: { task, x, y }, status, onPick }: NodeProps) {
       <title>{`${task.id}: ${task.subject} (${says})`}</title>
       <rect width={NODE_WIDTH} height={NODE_HEIGHT} rx="4" />
       <text x="10" y="18" class="subject">
-        {cutTo(task.subject, 27)}
+        {cutTo(task.subject, 25)}
       </text>
       <text x="10" y="35" class="state">
         {cutTo(`${sign} ${says}${owner ? ` · ${owner}` : ""}`, 28)}

@@ -7,7 +7,7 @@ import { MessageField } from "../home/need-answers.tsx";
 import { addressOf } from "../router.ts";
 import { useWatching } from "../watching.tsx";
 
-export function Team({ project, team }: { project: string; team: readonly TeamRow[] }) {
+export function TeamTables({ project, team }: { project: string; team: readonly TeamRow[] }) {
   const contexts = [...new Set(team.map(({ context }) => context))];
   return (
     <>

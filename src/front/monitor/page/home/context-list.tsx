@@ -17,7 +17,7 @@ const HEAD_HEIGHT = 30;
 const ROW_HEIGHT = 44;
 const NARROW_ROW_HEIGHT = 56;
 
-interface ContextsProps {
+interface ContextListProps {
   known: Known;
   query: ListQuery;
   onQuery(query: ListQuery): void;
@@ -25,7 +25,7 @@ interface ContextsProps {
   isMain: boolean;
 }
 
-export function Contexts({ known, query, onQuery, isMain }: ContextsProps) {
+export function ContextList({ known, query, onQuery, isMain }: ContextListProps) {
   const { contexts, projects } = known;
   const [box, width] = useWidth();
   const [selected, setSelected] = useState<string | undefined>(undefined);
