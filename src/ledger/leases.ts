@@ -17,6 +17,8 @@ export const RESTORING: ReadOnly = {
 };
 
 const POLL_MS = 50;
+/** Who is let go within a moment is not worth a word. */
+const TOLD_MS = 300;
 const DEATH_MS = 1_000;
 
 /** What a store keeps of a lease. */
@@ -95,7 +97,9 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
   }
 
   return {
-    async acquire(name, { wait, takeOverInteractive = false } = {}) {
+    async acquire(name, { wait, onWait, takeOverInteractive = false } = {}) {
+      const since = monotonicMs();
+      let isTold = false;
       for (;;) {
         const row = await rows.read(name);
         const now = standing(row);
@@ -115,6 +119,10 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
         // A person's terminal never becomes free by waiting, unless it may be taken over.
         const hopeless = held.expiresInMs <= 0 || (held.holder.interactive && !takeOverInteractive);
         if (!wait || wait.aborted || !waits || hopeless) return { held };
+        if (!isTold && monotonicMs() - since >= TOLD_MS) {
+          isTold = true;
+          onWait?.(held);
+        }
         await sleep(Math.min(POLL_MS, held.expiresInMs), undefined, { signal: wait }).catch(() => {});
       }
     },
