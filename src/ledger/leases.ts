@@ -184,13 +184,15 @@ function owned(
   rows: LeaseRows,
   { name, term, token }: Fence,
   { leaseMs, deadline, forget }: Owning,
-): Pick<Lease, "renew" | "keep" | "isOver" | "release"> {
+): Pick<Lease, "renew" | "keep" | "isOver" | "problem" | "release"> {
   const change = (next: (row: LeaseRow) => LeaseRow) =>
     rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
   let isAnothers = false;
+  let problem: unknown;
   const renew = async () => {
     const heard = deadline?.sending(); // counted from now: the answer may be long under way
     const held = await change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
+    problem = undefined;
     if (held) heard?.();
     else {
       isAnothers = true;
@@ -206,7 +208,10 @@ function owned(
       const renewing = setInterval(async () => {
         if (isRenewing) return;
         isRenewing = true;
-        const held = await renew().catch(() => true); // a busy store is not a lost lease; fencing decides, or the deadline
+        const held = await renew().catch((error: unknown) => {
+          problem = error;
+          return true; // a busy store is not a lost lease; fencing decides, or the deadline
+        });
         isRenewing = false;
         if (!held) end();
         else if (deadline && !isOver) renewed?.(deadline.leftMs());
@@ -227,6 +232,7 @@ function owned(
       return stop;
     },
     isOver: () => isAnothers || (deadline !== undefined && deadline.leftMs() <= 0),
+    problem: () => problem,
     async release() {
       await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
       forget();

@@ -125,6 +125,8 @@ export interface Lease extends Readonly<Fence> {
   keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
   /** Contract: true when it was found to be another's, or may be by now: nothing may be begun under it. Asks nobody. */
   isOver(): boolean;
+  /** Why it could not be renewed the last time, where it could not: the store refuses, or does not answer. */
+  problem?(): unknown;
   release(): Promise<void>;
 }
 

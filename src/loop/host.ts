@@ -176,7 +176,7 @@ export function createHost(opts: HostOptions): Host {
         if (isLost) return;
         isLost = true;
         for (const m of mechanisms) m.leaseLost?.(whom);
-        agent.interrupt("lease");
+        agent.interrupt("lease", { cause: lease.problem?.() });
       };
       const stopKeeping = lease.keep(lose, (leftMs) => {
         for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);

@@ -124,6 +124,7 @@ export interface CommandEnd {
   exitCode?: number;
   ms: number;
   lostLease?: true; // killed with the lease of its agent
+  left?: true; // a host that had lost its lease let it run on
 }
 
 /** What became of an effect that an earlier process began, and whose result was not recorded. */

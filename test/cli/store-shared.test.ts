@@ -5,6 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openRedisStore } from "../../src/ledger/redis/index.ts";
+import { openWorktrees } from "../../src/mechanisms/worktrees/index.ts";
 import { hasRedis, type RedisServer, startRedis } from "../ledger/redis-server.ts";
 import { scratch } from "../turn.ts";
 import { type CliOptions, runCli, startCli, startInTerminal } from "./cli.ts";
@@ -88,12 +89,21 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
     for (const verb of ["show", "diff", "merge", "rm"]) refused.push(await runCli(["worktrees", verb, "auth"], here));
     const nobodys = await runCli(["worktrees", "diff", "nothing"], here);
     await told("worktree.removed", { ...tree, head: "0".repeat(40) });
+    const [{ stateDir }] = JSON.parse((await runCli(["project", "ls", "--json"], here)).stdout);
+    const trees = openWorktrees({ dir: path.join(stateDir, "worktrees"), root: here.cwd });
+    const own = await trees.ensure("own", { from: here.cwd, mark: `${context}/lead` });
+    await told("worktree.created", { name: "own", path: own, branch: "holdfast/own", commit: "0".repeat(40) });
+    const removed = await runCli(["worktrees", "rm", "own"], here);
+    const facts = [];
+    for await (const { actor, data } of store.read(context, { types: ["worktree.removed"] })) facts.push([actor, data]);
     const after = await runCli(["worktrees", "ls"], here);
     expect({
       listed: listed.stdout.split("\n").map((line) => line.replace(/\s+/g, " ").trim()),
       refused: refused.map(({ code, stderr }) => [code, stderr]),
       nobodys: nobodys.stderr.includes("there is no worktree nothing"),
       after: after.stdout,
+      removed: removed.code,
+      told: facts.at(-1),
     }).toEqual({
       listed: ["auth holdfast/auth no task lead on another machine (box-2)", "/there/state/worktrees/auth (there)", ""],
       refused: Array(4).fill([
@@ -102,6 +112,8 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
       ]),
       nobodys: true,
       after: "",
+      removed: 0,
+      told: ["user", expect.objectContaining({ name: "own", path: own })],
     });
   });
 
@@ -170,6 +182,41 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
     const again = { ...machine("again"), state: shop.state };
     const { code, stderr } = await runCli(["contexts", "ls"], again);
     expect([code, stderr.includes("from now on, which has 1 context")]).toEqual([0, true]);
+  });
+
+  test("who goes on under another password is at the same place: what ran on is adopted, nothing is said of a crash, and the first process says why it stopped", async () => {
+    const { server, machine } = await setUp();
+    const as = (password: string): CliOptions => {
+      const opts = machine("here");
+      return {
+        ...opts,
+        env: { ...opts.env, HOLDFAST_STATE: server.url("shop").replace("//", `//default:${password}@`) },
+      };
+    };
+    server.cli("CONFIG", "SET", "requirepass", "first");
+    const script = path.join(path.dirname(as("").cwd), "script.yaml");
+    const command = "sleep 5; echo it ran on";
+    fs.writeFileSync(
+      script,
+      JSON.stringify({ rounds: [{ calls: [{ name: "bash", input: { command } }] }, { text: "ok" }] }),
+    );
+    const how = ["--model", `rehearsal:${script}`, "--permission-mode", "bypassPermissions"];
+    const first = startCli(["-p", "go", ...how], as("first"));
+    let shown = "";
+    first.child.stderr!.on("data", (text) => (shown += text));
+    for (let i = 0; i < 400 && !shown.includes("bash"); i++) await sleep(25);
+    await sleep(500); // it runs
+    server.cli("-a", "first", "CONFIG", "SET", "requirepass", "second");
+    server.cli("-a", "second", "CLIENT", "KILL", "TYPE", "normal");
+    const stopped = await first.exited;
+    const [info] = JSON.parse((await runCli(["contexts", "ls", "--json"], as("second"))).stdout);
+    const second = await runCli(["-p", "-r", info.id], as("second"));
+    expect({
+      stopped: [stopped.code, /is over: the store .* refuses this user \(WRONGPASS\)/.test(stopped.stderr)],
+      second: [second.code, second.stdout],
+      says: [/it ran on\n {2}adopted from a process that the store would not hear any more/.test(second.stderr)],
+      crash: /crash|from now on/.test(second.stderr),
+    }).toEqual({ stopped: [1, true], second: [0, "ok\n"], says: [true], crash: false });
   });
 
   test("nobody at the address is said within a second or so, after several tries", async () => {

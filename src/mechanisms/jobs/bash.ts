@@ -105,12 +105,20 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
   if (outcome === "waiting") return inBackground(run, plan, job);
   const by = outcome === "aborted" ? interruptedBy(run.signal) : undefined;
   // What has network was killed with the lease; the rest runs on, and whoever has the agent next looks what became of it.
-  if (by === "lease") throw leaseIsOver(run.turn.context, run.turn.agent);
+  if (by === "lease") {
+    job.leave();
+    throw leaseIsOver(run.turn.context, run.turn.agent, run.signal.reason);
+  }
   if (by !== undefined) await job.kill({ lostLease: by === "host" });
   const end = job.end() ?? { status: "unknown", durationMs: 0 };
   const isAborted = by !== undefined;
   const { exitCode, durationMs: ms, lostLease } = end;
-  const how = { ...(exitCode !== undefined && { exitCode }), ms, ...(lostLease && { lostLease }) };
+  const how = {
+    ...(exitCode !== undefined && { exitCode }),
+    ms,
+    ...(lostLease && { lostLease }),
+    ...(job.wasLeft() && { left: true as const }),
+  };
   return {
     ...finished(run, job, end, isAborted && !lostLease ? INTERRUPTED : undefined),
     ran: { status: isAborted && !lostLease ? "interrupted" : end.status, ...how },
