@@ -87,6 +87,10 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
     const listed = await runCli(["worktrees", "ls"], here);
     const refused = [];
     for (const verb of ["show", "diff", "merge", "rm"]) refused.push(await runCli(["worktrees", verb, "auth"], here));
+    await runCli(["tasks", "add", "Log in"], here);
+    await runCli(["tasks", "update", "task_1", "worktree=auth"], here);
+    const task = await runCli(["tasks", "show", "task_1"], here);
+    await runCli(["tasks", "update", "task_1", "worktree="], here);
     const nobodys = await runCli(["worktrees", "diff", "nothing"], here);
     await told("worktree.removed", { ...tree, head: "0".repeat(40) });
     const [{ stateDir }] = JSON.parse((await runCli(["project", "ls", "--json"], here)).stdout);
@@ -101,6 +105,9 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
       listed: listed.stdout.split("\n").map((line) => line.replace(/\s+/g, " ").trim()),
       refused: refused.map(({ code, stderr }) => [code, stderr]),
       nobodys: nobodys.stderr.includes("there is no worktree nothing"),
+      task: task.stdout.includes(
+        "worktree auth: on another machine (box-2), in /there/state/worktrees/auth\n  branch holdfast/auth: push it there",
+      ),
       after: after.stdout,
       removed: removed.code,
       told: facts.at(-1),
@@ -111,6 +118,7 @@ describe.runIf(hasRedis())("a store that several machines share", { timeout: 60_
         "holdfast: the worktree auth is on another machine (box-2), in /there/state/worktrees/auth: do that there, or push its branch holdfast/auth there and fetch it here\n",
       ]),
       nobodys: true,
+      task: true,
       after: "",
       removed: 0,
       told: ["user", expect.objectContaining({ name: "own", path: own })],
@@ -246,20 +254,17 @@ test("contexts ls --all with sqlite:FILE lists the contexts of that file; an id 
   const listed = await runCli(["contexts", "ls", "--all", "--json", ...at], opts);
   const here = await runCli(["contexts", "ls", "--json", ...at], opts);
   const unknown = await runCli(["contexts", "show", "ctx_nothing", ...at], opts);
-  const projects = await runCli(["project", "ls", "--json", ...at], opts);
   const adopt = await runCli(["project", "adopt", "new", ...at], opts);
   const [info] = JSON.parse(here.stdout);
   expect({
     none: [none.code, none.stdout],
     listed: JSON.parse(listed.stdout).map((one: { id: string; project: object }) => [one.id, one.project]),
     unknown: [unknown.code, unknown.stderr.includes("there is no context")],
-    projects: JSON.parse(projects.stdout).map((one: { folders: object }) => one.folders),
     adopt: [adopt.code, adopt.stderr.includes("names the very file")],
   }).toEqual({
     none: [0, "[]\n"],
     listed: [[info.id, { id: expect.any(String), folder: cwd }]],
     unknown: [2, true],
-    projects: [[{ path: cwd, there: true }]],
     adopt: [2, true],
   });
 });

@@ -16,12 +16,16 @@ async function sit({ leaseMs, args = [] }: { leaseMs: number; args?: string[] })
   const script = path.join(state, "script.yaml");
   fs.writeFileSync(script, JSON.stringify({ rounds: ["One.", "Two.", "Three."].map((text) => ({ text })) }));
   const env = { HOLDFAST_STATE: server.url("p"), HOLDFAST_LEASE_MS: String(leaseMs) };
-  const terminal = startTmux({ dir: state, cwd, args: ["--model", `rehearsal:${script}`, ...args], env });
-  onTestFinished(() => terminal.close());
+  const start = (...more: string[]) => {
+    const started = startTmux({ dir: state, cwd, args: ["--model", `rehearsal:${script}`, ...args, ...more], env });
+    onTestFinished(() => started.close());
+    return started;
+  };
+  const terminal = start();
   await terminal.until("/help");
   terminal.type("alpha");
   await terminal.until("One.");
-  return { server, terminal };
+  return { server, terminal, start };
 }
 
 const SILENT = /the store has not answered since \d\d:\d\d:\d\d/;
@@ -77,6 +81,22 @@ describe.runIf(hasTmux && hasRedis())("a terminal whose store does not answer", 
     await terminal.until("Two.", { ms: 40_000 });
     terminal.type("gamma");
     await terminal.until("Three.");
+  });
+
+  test("a context that another machine holds: it is said who, and Ctrl-C twice ends the waiting", async () => {
+    const { server, terminal, start } = await sit({ leaseMs: 15_000 });
+    terminal.keys("C-d");
+    const [context] = /ctx_\w+/.exec(await terminal.until(/-r ctx_\w+[\s\S]*ended with 0/)) ?? [];
+    const holder = { machine: "box-2", boot: "another", pid: 4711, startedAt: "1", interactive: false };
+    const row = ["holder", JSON.stringify(holder), "renewals", "100", "lasts", "60000"];
+    server.cli("HSET", `hf:{p}:lease:agent:${context}/lead`, ...row);
+    const again = start("-r", context!);
+    const said = (await again.until(/60 s at most/)).replace(/\s+/g, " ");
+    expect(said).toContain(`process 4711 of another machine or container (box-2) is at work in ${context}: waiting`);
+    again.keys("C-c");
+    await again.until("Ctrl-C once more leaves", { ms: 2_000 });
+    again.keys("C-c");
+    await again.until(/ended with \d/, { ms: 8_000 });
   });
 
   test("in plain lines it is said once, and once more when the store answers", async () => {

@@ -49,6 +49,7 @@ export interface KnownProject {
   usedAt?: number;
 }
 
+/** Every project; of `sqlite:FILE` the one that is in it. */
 export function listProjects(opts: ProjectOptions): KnownProject[] {
   const { home, file, server } = openHome(opts);
   if (file !== undefined) return fs.existsSync(file) ? [projectInFile(file)] : [];
@@ -80,6 +81,12 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
       ];
     })
     .sort((a, b) => Number(b.here) - Number(a.here) || (b.usedAt ?? 0) - (a.usedAt ?? 0));
+}
+
+/** Contract: throws `invalid` for `sqlite:FILE`, which no folder leads to. */
+export function projectsOfFolders(opts: ProjectOptions): KnownProject[] {
+  homeOf(opts);
+  return listProjects(opts);
 }
 
 /** `sqlite:FILE` is one project, whatever the folder. Looked up, never made. */

@@ -6,15 +6,9 @@ import { isInside } from "../../file-access/paths.ts";
 import { refused } from "../../file-access/refused.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { errorCode } from "../../ledger/guards.ts";
+import type { CommandEnd } from "../../loop/command-end.ts";
 import { interruptedBy, leaseIsOver } from "../../loop/interrupt.ts";
-import {
-  type CommandEnd,
-  defineTool,
-  type Tool,
-  type ToolOutput,
-  type ToolRun,
-  type Withheld,
-} from "../../loop/seams.ts";
+import { defineTool, type Tool, type ToolOutput, type ToolRun, type Withheld } from "../../loop/seams.ts";
 import { planIn } from "./job-dir.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./port.ts";
 
