@@ -207,7 +207,9 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
         if (id === undefined) throw error;
         const free = untilFree(state.store, id, over.signal);
         ready = Promise.allSettled([ready, free]).then(() => undefined);
-        door.says(["the store did not answer for longer than a context is held: it is taken up again once it does"]);
+        door.says([
+          "the store was not heard of in time, and this context let go: it is taken up again once it answers",
+        ]);
         const found = await free;
         if (found === "another's") throw error;
         if (found === "free") await sitting.change({});
@@ -255,6 +257,7 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
       await send(text, how);
     } catch (error) {
       if (terminal.prompt.isEmpty) terminal.prompt.set(text);
+      else door.says([`not known to be recorded, Up brings it back: ${oneLine(text, 200)}`]);
       throw error;
     } finally {
       clearTimeout(showing);
