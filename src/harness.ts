@@ -113,6 +113,8 @@ export interface Run extends AsyncIterable<HarnessEvent> {
   readonly context: string;
   readonly taken: Taken;
   readonly result: Promise<RunResult>;
+  /** Resolves when the input is durable; at once where there is none. */
+  readonly accepted: Promise<void>;
   send(input: string | Content[], how?: SendOptions): Promise<void>;
   interrupt(): void;
 }
@@ -238,30 +240,34 @@ async function startRun(harness: RunsIn, input: string | Content[] | undefined, 
     });
   }
   opts.onOpen?.(context, taken.agent.turn);
-  const result = runToEnd({ context, taken, isClosed: harness.isClosed }, input, opts).finally(events.end);
-  result.catch(() => undefined); // whoever awaits `result` sees it
+  const accepted = input === undefined ? Promise.resolve() : sendFirst(taken, input, opts);
+  const result = runToEnd({ context, taken, isClosed: harness.isClosed, accepted }, input, opts).finally(events.end);
+  for (const one of [accepted, result]) one.catch(() => undefined); // whoever awaits them sees it
   return {
     context,
     taken,
     result,
+    accepted,
     send: (more, how) => taken.agent.send(more, how),
     interrupt: () => taken.agent.interrupt(),
     [Symbol.asyncIterator]: events.iterate,
   };
 }
 
+const sendFirst = (taken: Taken, input: string | Content[], { seen = [], goal, isPiped }: RunOptions): Promise<void> =>
+  taken.agent.send(input, { isPiped, facts: (id) => [...seenFacts(seen, id), ...goalFacts(goal, id)] });
+
 /** Until what was said is answered, or the turn that stopped early has ended. */
 async function runToEnd(
-  { context, taken, isClosed }: { context: string; taken: Taken; isClosed: () => boolean },
+  { context, taken, isClosed, accepted }: Pick<Run, "context" | "taken" | "accepted"> & { isClosed: () => boolean },
   input: string | Content[] | undefined,
-  { seen = [], goal, isPiped, leavesStopped = false }: RunOptions,
+  { leavesStopped = false }: RunOptions,
 ): Promise<RunResult> {
   const startedAt = Date.now();
   const before = countsOf(taken);
   try {
-    if (input !== undefined)
-      await taken.agent.send(input, { isPiped, facts: (id) => [...seenFacts(seen, id), ...goalFacts(goal, id)] });
-    else if (!leavesStopped) await taken.agent.reopen();
+    await accepted;
+    if (input === undefined && !leavesStopped) await taken.agent.reopen();
     const reason = await drive(taken.agent, { takes: "inputs" });
     return resultOf({ context, taken, reason, before, durationMs: Date.now() - startedAt });
   } catch (error) {

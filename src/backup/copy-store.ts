@@ -5,6 +5,7 @@ import { contentHashOf } from "../ledger/content-hash.ts";
 import { copyLedger, sourceOf } from "../ledger/copy-ledger.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
+import { holderText } from "../ledger/holder.ts";
 import type { LedgerSummary, Seq, Store, WakeInput } from "../ledger/store.ts";
 import { sayingHowFar } from "./cut-off.ts";
 import { isOurName, STRANGE_NAME } from "./ledger-names.ts";
@@ -81,7 +82,7 @@ async function refuseRunning(from: Store): Promise<void> {
   if (busy?.heldBy)
     throw new HoldfastError(
       "held",
-      `process ${busy.heldBy.holder.pid} works in ${busy.id}: end it first, so that nothing is recorded in the old store any more`,
+      `${holderText(busy.heldBy)} works in ${busy.id}: end it first, so that nothing is recorded in the old store any more`,
     );
 }
 

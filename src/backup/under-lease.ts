@@ -1,5 +1,6 @@
 // Work under a lease: it stops when the lease is lost, or when its caller says so.
 import { HoldfastError } from "../ledger/error.ts";
+import { holderText } from "../ledger/holder.ts";
 import type { Store } from "../ledger/store.ts";
 
 export interface LeasedWork {
@@ -16,8 +17,7 @@ export async function underLease<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const lease = await store.leases.acquire(name);
-  if ("held" in lease)
-    throw new HoldfastError("held", `process ${lease.held.holder.pid} ${others} just now: try again`);
+  if ("held" in lease) throw new HoldfastError("held", `${holderText(lease.held)} ${others} just now: try again`);
   const lost = new AbortController();
   const stop = lease.keep(() =>
     lost.abort(new HoldfastError("fenced", "another process has taken this over: this one stops")),

@@ -8,7 +8,7 @@ import type { RanCommand } from "../mechanisms/person-commands/index.ts";
 import type { Model } from "../models/model.ts";
 import { driveRun, type HarnessEvent, type RunResult } from "../run-result.ts";
 import type { WorkFlags } from "./flags.ts";
-import { sayHeld, takenOver } from "./going-on.ts";
+import { insteadOfWaiting, sayHeld, takenOver, WAIT_MS, waitText } from "./going-on.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { isIn, type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
@@ -88,7 +88,8 @@ export async function openConversation(
     const opening = harness.run(content, {
       ...seen,
       context: id,
-      wait: AbortSignal.any([over.signal, AbortSignal.timeout(60_000)]),
+      wait: AbortSignal.any([over.signal, AbortSignal.timeout(WAIT_MS)]),
+      onWait: (by) => context && door.says([waitText(by, { id, ends: insteadOfWaiting(context, flags) })]),
       takeOverInteractive: context !== undefined, // a person names what is gone on with
       onEvent: door.event,
       onOpen: (held) => {
@@ -104,6 +105,7 @@ export async function openConversation(
     door.says([...takenOver(begun, state.store), ...says.splice(0)]);
     await recording;
     driven = drive(begun).catch((error) => door.failed(error));
+    await begun.accepted;
     return begun;
   }
 

@@ -4,7 +4,8 @@ import { commandLine, resumeLine } from "../front/presentation/command-line.ts";
 import { oneLine } from "../front/presentation/printable.ts";
 import type { Run } from "../harness.ts";
 import { HoldfastError, isHoldfastError, messageOf } from "../ledger/error.ts";
-import type { Store } from "../ledger/store.ts";
+import { holderText } from "../ledger/holder.ts";
+import type { HeldBy, Store } from "../ledger/store.ts";
 import { contextState } from "../loop/agent.ts";
 import { contextRoot } from "../loop/transcript.ts";
 import type { RunResult } from "../run-result.ts";
@@ -59,6 +60,18 @@ export function sayHeld(
   const copy = resumeLine(context, flags, ["--fork-session"]);
   throw new HoldfastError("held", `${error.message}${waits}; or work on a copy of it: ${copy}`, { cause: error });
 }
+
+/** So long one that is at work elsewhere, or stopped, is waited for. */
+export const WAIT_MS = 60_000;
+
+/** Said while another process has it: who, how long that is waited for, and what to do instead. */
+export function waitText(by: HeldBy, { id, ends }: { id: string; ends: string }): string {
+  return `${holderText(by)} is at work in ${id}: waiting until that lets it go or is gone, for ${WAIT_MS / 1_000} s at most; ${ends}`;
+}
+
+/** Of a context that is gone on with. */
+export const insteadOfWaiting = (context: ContextInfo, flags: PlaceFlags): string =>
+  `Ctrl-C ends the waiting, and a copy of it can be worked on at once: ${resumeLine(context, flags, ["--fork-session"])}`;
 
 /** A person's terminal that was ended for this. */
 export function takenOver({ context, taken: { lease } }: Run, { reach }: Pick<Store, "reach">): string[] {

@@ -25,7 +25,7 @@ import type { Content } from "../models/model.ts";
 import { driveRun, type RunResult } from "../run-result.ts";
 import type { Values } from "./flag.ts";
 import type { RUN } from "./flags.ts";
-import { howToGoOn, nothingLeft, sayHeld, takenOver } from "./going-on.ts";
+import { howToGoOn, insteadOfWaiting, nothingLeft, sayHeld, takenOver, WAIT_MS, waitText } from "./going-on.ts";
 import { leftBehind } from "./left-behind.ts";
 import type { McpFlags } from "./mcp-servers.ts";
 import { offeredTools } from "./offered-tools.ts";
@@ -196,7 +196,12 @@ async function workOn(work: Work, signals: ReturnType<typeof interruptOnSignals>
   const opening = harness.run(prompt?.content, {
     context,
     ...(prompt && { seen: prompt.seen, goal: work.goal, isPiped: work.isPiped }),
-    wait: AbortSignal.timeout(60_000),
+    wait: AbortSignal.timeout(WAIT_MS),
+    onWait(by) {
+      if (!work.context) return;
+      const line = waitText(by, { id: context, ends: insteadOfWaiting(work.context, flags) });
+      process.stderr.write(`holdfast: ${printable(line)}\n`);
+    },
     takeOverInteractive: flags.continue || Boolean(flags.resume),
     onEvent: (event) => {
       refusals.event(event);

@@ -1,12 +1,14 @@
 // What every command opens first: the project's store, the model, the context that a flag names.
 import { type ContextInfo, listContexts } from "../contexts/listing.ts";
 import { settleMovedRoots } from "../contexts/project/moved-roots.ts";
+import { sayJoined, sayTaken, sayTakenChoice } from "../contexts/project/sentences.ts";
 import { findProject, openProject, type Project } from "../contexts/project.ts";
 import { sweepExpired } from "../contexts/sweep.ts";
 import { resumeLine, shellWord, startLine } from "../front/presentation/command-line.ts";
 import { oneLine, printable } from "../front/presentation/printable.ts";
 import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 import { openStore } from "../ledger/open-store.ts";
+import { projectIn } from "../ledger/server-address.ts";
 import type { Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { modelSpec } from "../models/model-spec.ts";
@@ -27,34 +29,63 @@ export async function projectOf(flags: PlaceFlags & { outputFormat?: string }): 
   const where = { cwd: flags.cwd, state: flags.state };
   const found = findProject(where);
   if ("kind" in found) {
-    const isTerminal = process.stdin.isTTY && process.stderr.isTTY && (flags.outputFormat ?? "text") === "text";
-    if (!isTerminal) return openProject(where);
+    if (!asksHere(flags)) return openProject(where);
     return (await import("./ask-project.ts")).askAboutProject(where, found);
   }
   if (found.news) process.stderr.write(`holdfast: ${printable(found.news)}\n`);
   return found;
 }
 
+const asksHere = ({ outputFormat = "text" }: { outputFormat?: string }): boolean =>
+  process.stdin.isTTY && process.stderr.isTTY && outputFormat === "text";
+
 /** `quiet`, `dryRun`: of those commands that have them. */
 type Opening = PlaceFlags & { outputFormat?: string; quiet?: boolean; dryRun?: boolean };
 
-/** `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. `restoring`: goes on with a restore. */
-export async function openState(flags: Opening, { interactive = false, restoring = false } = {}): Promise<OpenState> {
-  const project = await projectOf(flags);
+/**
+ * `interactive`: a person sits at this process; what it holds is only taken over by an explicit resume. `restoring`: goes on with a restore.
+ * `patient`: it stays, and waits for a server that is not there yet.
+ */
+export async function openState(
+  flags: Opening,
+  { interactive = false, restoring = false, patient = false } = {},
+): Promise<OpenState> {
+  const found = await projectOf(flags);
   const expiry: OpenState["expiry"] = {};
   const beforeClose = (closing: Store) => sweep(closing, expiry, flags);
   const onProblem = (text: string) => void process.stderr.write(`holdfast: ${printable(text)}\n`);
   // A terminal's screen is nobody else's to write on.
-  const opts = { beforeClose, interactive, restoring, ...(!interactive && { onProblem }) };
-  const store = await openStore(project.ledgers, opts);
+  const opts = { beforeClose, interactive, restoring, patient, ...(!interactive && { onProblem }) };
+  const store = await openStore(found.ledgers, opts);
   try {
+    const project = namesProject(found) ? await joined(store, found, flags) : found;
     if (store.readOnly?.restoring) await sayUnfinished(store, flags);
     await settleMovedRoots(store, project);
+    return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
   } catch (error) {
     await store.close();
     throw error;
   }
-  return { project, store, jobsDir: `${project.stateDir}/jobs`, expiry };
+}
+
+/** By a name that anybody may give; without one the name is the project's own id. */
+const namesProject = ({ ledgers }: Project): boolean => "server" in ledgers && projectIn(ledgers.server) !== undefined;
+
+/** The project as which this folder works on that store: which one it joins is said once, and one that is another folder's is asked about. */
+async function joined(store: Store, project: Project, flags: Opening): Promise<Project> {
+  const { joinStore } = await import("../contexts/project/joined.ts");
+  const joining = await joinStore(store, project);
+  if (joining.kind === "known" || joining.kind === "begun") return project;
+  if (joining.kind === "joined") {
+    process.stderr.write(`holdfast: ${printable(sayJoined(store.url, joining))}\n`);
+    return project;
+  }
+  const { other } = joining;
+  const where = { cwd: flags.cwd, state: flags.state };
+  const { askAboutStore } = await import("./ask-project.ts");
+  const adopted = asksHere(flags) ? await askAboutStore(where, { url: store.url, other }) : undefined;
+  if (adopted) return adopted;
+  throw new HoldfastError("invalid", `${sayTaken(store.url, other)}: ${sayTakenChoice(other)}`);
 }
 
 async function sayUnfinished(store: Store, flags: Opening): Promise<void> {
@@ -75,9 +106,9 @@ async function sweep(store: Store, { ttlMs }: OpenState["expiry"], { quiet, dryR
 export async function withState<T>(
   flags: Opening,
   work: (state: OpenState) => Promise<T>,
-  { restoring = false } = {},
+  opts: { restoring?: boolean; patient?: boolean } = {},
 ): Promise<T> {
-  const state = await openState(flags, { restoring });
+  const state = await openState(flags, opts);
   try {
     return await work(state);
   } finally {

@@ -7,12 +7,14 @@ import { oneLine, outputColumns, printable } from "../front/presentation/printab
 import type { Screen } from "../front/text/screen.ts";
 import { createHub } from "../hub/hub.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import type { HeldBy } from "../ledger/store.ts";
 import type { Workflow } from "../workflow/definition.ts";
 import { readWorkflow } from "../workflow/parse.ts";
 import { runWorkflow, type WorkflowRunOptions } from "../workflow/run.ts";
 import type { WorkflowProgress as Progress } from "../workflow/session.ts";
 import type { WorkflowRun } from "../workflow/status.ts";
 import type { WorkFlags } from "./flags.ts";
+import { waitText } from "./going-on.ts";
 import { type OpenState, stateAt } from "./open.ts";
 import { openHarness } from "./open-harness.ts";
 import { offlineNews, playsScripts } from "./phase-scripts.ts";
@@ -45,6 +47,8 @@ export async function executeWorkflow(of: WorkflowExecution): Promise<WorkflowRu
   const { harness, model, settings, modelSpec } = await openHarness(started.flags, state, { screen, mechanisms }).catch(
     (error) => begunWith(error, info, flags),
   );
+  const waitsFor = (by: HeldBy, id: string) =>
+    void process.stderr.write(`holdfast: ${printable(waitText(by, { id, ends: "Ctrl-C ends it" }))}\n`);
   try {
     const news = given ? undefined : offlineNews(spec, root, model);
     if (news && !flags.quiet) process.stderr.write(`holdfast: ${printable(news)}\n`);
@@ -67,7 +71,7 @@ export async function executeWorkflow(of: WorkflowExecution): Promise<WorkflowRu
       ...(of.repeat && { repeat: of.repeat }),
       ...(flags.quiet ? {} : { onProgress: (progress: Progress) => screen.print(linesOf(progress)) }),
       ...(of.whenStopped && { whenStopped: of.whenStopped }),
-      ...(of.wait && { wait: of.wait }),
+      ...(of.wait && { wait: of.wait, onWait: (by) => waitsFor(by, context.id) }),
       signal: of.signal,
       fenced: (lease) => contexts.get(context.id, { lease }),
     });

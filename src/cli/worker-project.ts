@@ -38,7 +38,7 @@ interface Sharing {
 }
 
 export async function openWorkerProject(flags: WorkerFlags, sharing: Sharing): Promise<WorkerProject> {
-  const state = await openState(flags);
+  const state = await openState(flags, { patient: true });
   try {
     refuseLossy(state.store, flags);
     return await hostedProject(flags, state, sharing);

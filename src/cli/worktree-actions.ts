@@ -15,6 +15,7 @@ import { counted } from "../text/counted.ts";
 import { newFilePatch } from "./commands/diff-page.ts";
 import { ledgerReaders } from "./ledger-readers.ts";
 import type { OpenState } from "./open.ts";
+import { machineText, notHere, tellRemoved, treesElsewhere } from "./worktrees-elsewhere.ts";
 
 /** Untracked files that are longer are named only. */
 const MAX_BYTES = 256_000;
@@ -35,14 +36,25 @@ export async function tasksIn({ board }: WorktreeDesk, name: string): Promise<Ta
 }
 
 export interface WorktreeRow extends ListedTree {
+  /** Whose machine it is on, where that is not this one: then nothing of it can be looked at here, and the path is one of that machine. */
+  machine?: string;
   /** Who works on it, else who made it; "" where nobody knows. */
   agent: string;
   tasks: Pick<Task, "id" | "subject" | "status">[];
 }
 
-export async function listedWorktrees(desk: WorktreeDesk, { all = false } = {}): Promise<WorktreeRow[]> {
+/** `elsewhere`: those of other machines too, as far as the store tells of them. */
+export async function listedWorktrees(
+  desk: WorktreeDesk,
+  { all = false, elsewhere = false } = {},
+): Promise<WorktreeRow[]> {
   const tasks = await desk.board.list();
-  return (await desk.trees.list({ all })).map((tree) => {
+  const others = elsewhere ? await treesElsewhere(desk.state.store) : [];
+  const here = await desk.trees.list({ all });
+  const there = others.map((tree) => ({ ...tree, ahead: 0, behind: 0 }));
+  // Of one whose folder is elsewhere only the branch may be here.
+  const own = here.filter(({ name, path }) => path !== null || !others.some((one) => one.name === name));
+  return [...own, ...there].map((tree) => {
     const bound = tasks.filter((task) => task.worktree === tree.name);
     return {
       ...tree,
@@ -61,7 +73,8 @@ export const uncommittedIn = ({ state }: ListedTree): number =>
   state ? state.staged + state.unstaged + state.untracked : 0;
 
 /** `2 ahead, 1 behind; 3 changes uncommitted` */
-export function treeHolds(tree: ListedTree): string {
+export function treeHolds(tree: WorktreeRow | ListedTree): string {
+  if ("machine" in tree && tree.machine !== undefined) return machineText(tree.machine);
   if (tree.problem !== undefined) return oneLine(tree.problem, 120);
   const changes = uncommittedIn(tree);
   const parts = [
@@ -73,6 +86,13 @@ export function treeHolds(tree: ListedTree): string {
       : [`for review${tree.state.kept ? `: ${oneLine(tree.state.kept, 60)}` : ""}`]),
   ];
   return parts.join("; ") || "nothing new";
+}
+
+/** Contract: throws where that tree is on another machine, and neither its folder nor its branch is here. */
+export async function demandHere({ trees, state }: WorktreeDesk, name: string): Promise<void> {
+  if (state.store.reach === "machine" || (await trees.list({ all: true })).some((one) => one.name === name)) return;
+  const there = (await treesElsewhere(state.store)).find((one) => one.name === name);
+  if (there) throw notHere(there);
 }
 
 export interface WorktreeDiff {
@@ -87,6 +107,7 @@ export async function worktreeDiff(
   name: string,
   { patch: wanted = true } = {},
 ): Promise<WorktreeDiff> {
+  await demandHere(desk, name);
   const compared = await desk.trees.compare(name, wanted ? { patch: true, maxBytes: MAX_BYTES } : {});
   const { patch, untracked = [], ...names } = compared;
   const added = untracked.map((file) => ({ path: file.path, ...newFilePatch(file) }));
@@ -110,6 +131,7 @@ export async function mergeWorktree(
   name: string,
   { commit, reason }: Merging,
 ): Promise<{ done: MergedTree; lines: string[] }> {
+  await demandHere(desk, name);
   const [task] = await tasksIn(desk, name);
   const message = reason ?? (task ? `${task.subject} (${task.id})` : `Work in the worktree ${name}`);
   const usedBy = (path: string) => users(desk, name, path);
@@ -135,12 +157,14 @@ export async function dropWorktree(
   name: string,
   { discardIgnored }: { discardIgnored: boolean },
 ): Promise<RemovedWorktree> {
+  await demandHere(desk, name);
   const removal = { discardIgnored, byPerson: true, usedBy: (path: string) => users(desk, name, path) };
   const plan = await desk.trees.planRemoval(name, removal);
   const { ignoredFolders, ignoredFiles } = await desk.trees.remove(plan, removal);
   const bound = (await tasksIn(desk, name)).filter(({ status }) => status === "pending");
   for (const { id } of bound) await desk.board.update(id, { worktree: null }, { agent: "user" });
   const freed = bound.map(({ id }) => id);
+  await tellRemoved(desk.state.store, plan);
   const lines = [
     `Removed the worktree ${name}; its branch ${branchOf(name)} stays (at ${plan.head.slice(0, 10)})`,
     ...(ignoredFolders.length > 0

@@ -1,6 +1,6 @@
 // Checkpoints: positions in the ledger, going back to them (itself an event, and undoable), comparing them.
 import { HoldfastError } from "../ledger/error.ts";
-import { sameProcess, thisHolder } from "../ledger/holder.ts";
+import { holderText, sameProcess, thisHolder } from "../ledger/holder.ts";
 import type { EventInput, Fence, Seq } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import { addValues, type DataDiff, type Diff, type DiffOptions, diffData, diffFiles } from "./diff.ts";
@@ -243,7 +243,7 @@ async function refuseRunning(ledger: ContextLedger, force: boolean): Promise<voi
   if (!held || sameProcess(held.holder, thisHolder(false))) return;
   throw new HoldfastError(
     "held",
-    `process ${held.holder.pid} runs an agent of ${ledger.id}: end it first, restore only data, or force`,
+    `${holderText(held)} runs an agent of ${ledger.id}: end it first, restore only data, or force`,
     { detail: held },
   );
 }

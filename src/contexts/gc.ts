@@ -2,6 +2,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import { holderText } from "../ledger/holder.ts";
 import type { Collected, HeldBy, LedgerSummary, Seq, Store } from "../ledger/store.ts";
 import { agentLeases, contextEntries, isContextId, summaryOf } from "./listing.ts";
 
@@ -85,7 +86,7 @@ function tell(
       const ttlMs = summaryOf(entry).ttlMs ?? defaultTtlMs ?? 0;
       report.removed.push({ ...nameOf(entry), updatedAt: entry.updatedAt, ttlMs, bytes });
     } else {
-      const reason = by ? `process ${by.holder.pid} runs an agent in it` : "something was recorded meanwhile";
+      const reason = by ? `${holderText(by)} runs an agent in it` : "something was recorded meanwhile";
       report.kept.push({ ...nameOf(entry), reason });
     }
   }
@@ -123,8 +124,8 @@ export async function deleteContext(store: Store, id: string): Promise<void> {
   throw new HoldfastError("busy", `${id} cannot be deleted: somebody writes to it all the time; end that first`);
 }
 
-const heldError = (id: string, { holder }: HeldBy): HoldfastError =>
-  new HoldfastError("held", `${id} cannot be deleted: process ${holder.pid} runs an agent in it; end it first`);
+const heldError = (id: string, by: HeldBy): HoldfastError =>
+  new HoldfastError("held", `${id} cannot be deleted: ${holderText(by)} runs an agent in it; end it first`);
 
 export async function findEntry(store: Store, id: string): Promise<LedgerSummary & { head: Seq }> {
   // Of all names with that prefix the id itself comes first.

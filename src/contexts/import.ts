@@ -5,6 +5,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { blobHash } from "../ledger/checksum.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { isRecord } from "../ledger/guards.ts";
+import { holderText } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, Store } from "../ledger/store.ts";
 import { createContentHash } from "./export.ts";
@@ -46,8 +47,7 @@ export async function importContext(store: Store, file: string, opts: ImportOpti
   const taken = (await store.head(header.id)) > 0;
   const id = taken ? newId("ctx") : header.id;
   const lease = await store.leases.acquire(agentLease(id, LEAD_AGENT));
-  if ("held" in lease)
-    throw new HoldfastError("held", `${id} is just being imported by process ${lease.held.holder.pid}`);
+  if ("held" in lease) throw new HoldfastError("held", `${id} is just being imported by ${holderText(lease.held)}`);
   try {
     let events: EventInput[] = [];
     let blobs: Uint8Array[] = [];

@@ -1,6 +1,7 @@
 // Work without the loop: whoever works on a context holds its lease, so that a killed process leaves it interrupted, not running.
 import { HoldfastError } from "../ledger/error.ts";
-import type { Fence, HeldBy } from "../ledger/store.ts";
+import { holderText } from "../ledger/holder.ts";
+import type { AcquireOptions, Fence, HeldBy } from "../ledger/store.ts";
 import type { ContextLedger } from "./context-ledger.ts";
 import { agentLease, LEAD_AGENT, type Summary } from "./listing.ts";
 
@@ -21,6 +22,7 @@ export interface Work {
 export interface BeginOptions {
   agent?: string;
   wait?: AbortSignal;
+  onWait?: AcquireOptions["onWait"];
   /** Hosts that find nobody at work may take it up, until it ended: the wake that tells them of it is set by this name. */
   wakesHosts?: string;
 }
@@ -28,10 +30,10 @@ export interface BeginOptions {
 /** Contract: throws `held` while another live process works as that agent. */
 export async function beginWork(
   ledger: ContextLedger,
-  { agent = LEAD_AGENT, wait, wakesHosts: by }: BeginOptions = {},
+  { agent = LEAD_AGENT, wait, onWait, wakesHosts: by }: BeginOptions = {},
 ): Promise<Work> {
   const { store, id } = ledger;
-  const lease = await store.leases.acquire(agentLease(id, agent), wait ? { wait } : {});
+  const lease = await store.leases.acquire(agentLease(id, agent), wait ? { wait, onWait } : {});
   if ("held" in lease) throw heldError(id, agent, lease.held);
   const fence = { lease: { name: lease.name, term: lease.term, token: lease.token } };
   const wakes = (dueAt: number | null) => (by === undefined ? {} : { wake: [{ context: id, agent, by, dueAt }] });
@@ -69,7 +71,7 @@ export async function beginWork(
 function heldError(id: string, agent: string, held: HeldBy): HoldfastError {
   return new HoldfastError(
     "held",
-    `process ${held.holder.pid} works on ${id} as ${agent}: end it first, or begin as another agent`,
+    `${holderText(held)} works on ${id} as ${agent}: end it first, or begin as another agent`,
     { detail: held },
   );
 }

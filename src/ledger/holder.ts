@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isRecord } from "./guards.ts";
 import { systemProgram } from "./programs.ts";
-import type { Holder } from "./store.ts";
+import type { HeldBy, Holder } from "./store.ts";
 
 export interface ProcessState {
   startedAt: string;
@@ -28,6 +28,19 @@ export function thisHolder(interactive: boolean): Holder {
 
 /** The machine whose files a path means: containers of one machine have pids of their own, and may share its files. */
 export const thisMachine = (): string => thisHolder(false).machine.replace(/#.*$/s, "");
+
+/** For people: `process 12`, and whose machine that is where it is not this one: there the number means another process, or none. */
+export function holderText({ holder, stopped }: Pick<HeldBy, "holder" | "stopped">): string {
+  const { pid, machine } = holder;
+  const where =
+    machine === thisHolder(false).machine ? "" : ` of another machine or container (${shownMachine(machine)})`;
+  return `process ${pid}${stopped ? " (stopped)" : ""}${where}`;
+}
+
+/** The name of a machine as it stands in a store, for people: others write there. */
+export const shownMachine = (machine: string): string => machine.slice(0, MOST_NAME).replace(/[^\w.#-]/g, "?");
+
+const MOST_NAME = 80;
 
 /** What somebody recorded as the holder of a lease. Contract: undefined when it is none; a pid is a whole number above 0. */
 export function holderIn(value: unknown): Holder | undefined {

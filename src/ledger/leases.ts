@@ -17,6 +17,8 @@ export const RESTORING: ReadOnly = {
 };
 
 const POLL_MS = 50;
+/** Who is let go within a moment is not worth a word. */
+const TOLD_MS = 300;
 const DEATH_MS = 1_000;
 
 /** What a store keeps of a lease. */
@@ -95,7 +97,9 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
   }
 
   return {
-    async acquire(name, { wait, takeOverInteractive = false } = {}) {
+    async acquire(name, { wait, onWait, takeOverInteractive = false } = {}) {
+      const since = monotonicMs();
+      let isTold = false;
       for (;;) {
         const row = await rows.read(name);
         const now = standing(row);
@@ -115,6 +119,10 @@ export function createLeases(rows: LeaseRows, opts: LeaseSettings): JudgedLeases
         // A person's terminal never becomes free by waiting, unless it may be taken over.
         const hopeless = held.expiresInMs <= 0 || (held.holder.interactive && !takeOverInteractive);
         if (!wait || wait.aborted || !waits || hopeless) return { held };
+        if (!isTold && monotonicMs() - since >= TOLD_MS) {
+          isTold = true;
+          onWait?.(held);
+        }
         await sleep(Math.min(POLL_MS, held.expiresInMs), undefined, { signal: wait }).catch(() => {});
       }
     },
@@ -176,13 +184,15 @@ function owned(
   rows: LeaseRows,
   { name, term, token }: Fence,
   { leaseMs, deadline, forget }: Owning,
-): Pick<Lease, "renew" | "keep" | "isOver" | "release"> {
+): Pick<Lease, "renew" | "keep" | "isOver" | "problem" | "release"> {
   const change = (next: (row: LeaseRow) => LeaseRow) =>
     rows.change(name, (row) => (row?.holder && row.term === term && row.token === token ? next(row) : undefined));
   let isAnothers = false;
+  let problem: unknown;
   const renew = async () => {
     const heard = deadline?.sending(); // counted from now: the answer may be long under way
     const held = await change((row) => ({ ...row, expiresAt: monotonicMs() + leaseMs, renewals: row.renewals + 1 }));
+    problem = undefined;
     if (held) heard?.();
     else {
       isAnothers = true;
@@ -198,7 +208,10 @@ function owned(
       const renewing = setInterval(async () => {
         if (isRenewing) return;
         isRenewing = true;
-        const held = await renew().catch(() => true); // a busy store is not a lost lease; fencing decides, or the deadline
+        const held = await renew().catch((error: unknown) => {
+          problem = error;
+          return true; // a busy store is not a lost lease; fencing decides, or the deadline
+        });
         isRenewing = false;
         if (!held) end();
         else if (deadline && !isOver) renewed?.(deadline.leftMs());
@@ -219,6 +232,7 @@ function owned(
       return stop;
     },
     isOver: () => isAnothers || (deadline !== undefined && deadline.leftMs() <= 0),
+    problem: () => problem,
     async release() {
       await change((row) => ({ ...row, holder: null, renewals: row.renewals + 1 }));
       forget();

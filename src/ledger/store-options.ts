@@ -7,6 +7,8 @@ export interface StoreOptions {
   /** What this writer puts into ledgers; raised when older code could not read it. */
   version?: number;
   leaseMs?: number;
+  /** This process stays: a server that is not there yet is waited for as long as one that does not answer. */
+  patient?: boolean;
   /** Only looks: nothing is written, and a damaged file is an error instead of being copied and searched. */
   readOnly?: boolean;
   /** Told of a row that cannot be read and is passed over, once of each. */

@@ -125,6 +125,8 @@ export interface Lease extends Readonly<Fence> {
   keep(lost: () => void, renewed?: (leftMs: number) => void): () => void;
   /** Contract: true when it was found to be another's, or may be by now: nothing may be begun under it. Asks nobody. */
   isOver(): boolean;
+  /** Why it could not be renewed the last time, where it could not: the store refuses, or does not answer. */
+  problem?(): unknown;
   release(): Promise<void>;
 }
 
@@ -137,15 +139,19 @@ export interface HeldBy {
   stopped: boolean;
 }
 
+export interface AcquireOptions {
+  wait?: AbortSignal;
+  /** Told once, of whom is waited for, when that takes longer than a moment. */
+  onWait?: ((held: HeldBy) => void) | undefined;
+  takeOverInteractive?: boolean;
+}
+
 export interface Leases {
   /**
    * Contract: resolves to a lease, or to who holds it. A holder that is gone is replaced at once; one that lives past its
    * expiry is killed first, where other machines reach the store only fenced off; `wait` waits for a stopped or remote holder's expiry instead of answering `held`.
    */
-  acquire(
-    name: string,
-    opts?: { wait?: AbortSignal; takeOverInteractive?: boolean },
-  ): Promise<Lease | { held: HeldBy }>;
+  acquire(name: string, opts?: AcquireOptions): Promise<Lease | { held: HeldBy }>;
   /** Who holds it now, if anyone who may still write. */
   inspect(name: string): Promise<HeldBy | undefined>;
 }
@@ -233,6 +239,8 @@ export interface Store {
    * whatever waits for an answer ends with `unreachable`.
    */
   readonly reach: "machine" | "network";
+  /** Since when (wall clock) its server has not answered what it was asked; undefined: nothing waits. Left out where no server is asked. */
+  silentSince?(): number | undefined;
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;
   /**

@@ -43,7 +43,7 @@ export interface AgentHandle {
   /** Tells mechanisms that it has nothing more to do. */
   idle(): Promise<void>;
   /** Default: by a person. Contract: by the lease, its turn stays open, and nothing more is recorded here. */
-  interrupt(by?: InterruptedBy): void;
+  interrupt(by?: InterruptedBy, opts?: { cause?: unknown }): void;
   /** Contract: its turn stays open behind the present round, and none begins: whoever takes it next goes on. */
   leave(): void;
   /** This process lets the agent go. */
@@ -230,7 +230,7 @@ export function createAgent(opts: AgentOptions): AgentHandle {
   const turn: Turn = turnOf(opts, {
     signal: () => abort.signal,
     refuseOver() {
-      if (lost || lease.isOver()) throw leaseIsOver(ledger.name, name);
+      if (lost || lease.isOver()) throw leaseIsOver(ledger.name, name, lost ?? lease.problem?.());
     },
     runInside: (tool, input, id) => runInside({ turn, seams, heldSince, modelCalls }, tool, input, id),
     announce: (event, payload) => seams.announced(event, payload, turn),
@@ -273,8 +273,8 @@ export function createAgent(opts: AgentOptions): AgentHandle {
       return advance("wake");
     },
     idle: () => seams.idle(turn),
-    interrupt(by = "person") {
-      const reason = new Interrupt(by);
+    interrupt(by = "person", opts = {}) {
+      const reason = new Interrupt(by, opts);
       if (by === "lease") lost = reason;
       early = running ? undefined : reason; // before its first turn: that one does not begin
       abort.abort(reason);

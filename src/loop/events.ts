@@ -214,6 +214,8 @@ export const loopEvents = {
             ms: z.number(),
             /** Killed with the lease of its agent. */
             lostLease: z.literal(true).optional(),
+            /** A host that had lost its lease let it run on: nothing crashed. */
+            left: z.literal(true).optional(),
           })
           .optional(),
         /** Of the whole output, where `content` is a part of it. */

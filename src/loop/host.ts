@@ -8,11 +8,11 @@ import type { Decision } from "../ledger/decide.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { type Codec, createCodec, type EventGroup } from "../ledger/events.ts";
 import { createFold, type Fold, type State } from "../ledger/fold.ts";
-import { sameProcess, thisHolder, thisMachine } from "../ledger/holder.ts";
+import { holderText, sameProcess, thisHolder, thisMachine } from "../ledger/holder.ts";
 import { newId } from "../ledger/id.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
 import { own } from "../ledger/own.ts";
-import type { EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
+import type { AcquireOptions, EventInput, HeldBy, Lease, Store } from "../ledger/store.ts";
 import type { Model } from "../models/model.ts";
 import { type AgentHandle, contextState, createAgent, LEAD, viewOf } from "./agent.ts";
 import { loopEvents } from "./events.ts";
@@ -75,11 +75,9 @@ export interface NewAgent {
   most?: number;
 }
 
-export interface TakeOptions {
+/** `wait`: for a stopped or remote holder's lease to lapse, instead of refusing. */
+export interface TakeOptions extends AcquireOptions {
   agent?: string;
-  /** Waits for a stopped or remote holder's lease to lapse instead of refusing. */
-  wait?: AbortSignal;
-  takeOverInteractive?: boolean;
   onProgress?: (progress: Progress) => void;
 }
 
@@ -178,7 +176,7 @@ export function createHost(opts: HostOptions): Host {
         if (isLost) return;
         isLost = true;
         for (const m of mechanisms) m.leaseLost?.(whom);
-        agent.interrupt("lease");
+        agent.interrupt("lease", { cause: lease.problem?.() });
       };
       const stopKeeping = lease.keep(lose, (leftMs) => {
         for (const m of mechanisms) m.leaseRenewed?.(whom, leftMs);
@@ -334,11 +332,9 @@ function held(context: string, by: HeldBy): HoldfastError {
       `context ${context} is held by this very process (process ${by.holder.pid}): let it go first (\`await run.taken.release()\`), or work in another context`,
       { detail: by },
     );
-  const here = by.holder.machine === thisHolder(false).machine; // elsewhere its number means another process, or none
-  const where = `process ${by.holder.pid}${by.stopped ? " (stopped)" : ""}${here ? "" : " of another machine or container"}`;
   return new HoldfastError(
     "held",
-    `${where} works in context ${context}: wait until it is done, end it, or work in another context`,
+    `${holderText(by)} works in context ${context}: wait until it is done, end it, or work in another context`,
     { detail: by },
   );
 }

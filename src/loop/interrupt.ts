@@ -1,5 +1,5 @@
 // Who stops a turn, as the reason of its signal: what becomes of its open calls depends on that.
-import { HoldfastError } from "../ledger/error.ts";
+import { HoldfastError, isHoldfastError } from "../ledger/error.ts";
 
 /**
  * `person`: the turn ends, and what runs is killed. `host`: so too, but nobody has said stop: the next host goes on. `lease`: nothing more is
@@ -9,8 +9,9 @@ export type InterruptedBy = "person" | "host" | "lease";
 
 export class Interrupt extends Error {
   readonly by: InterruptedBy;
-  constructor(by: InterruptedBy) {
-    super(`interrupted by its ${by}`);
+  /** `cause`: why a lease could not be renewed, where that is known. */
+  constructor(by: InterruptedBy, opts: { cause?: unknown } = {}) {
+    super(`interrupted by its ${by}`, opts);
     this.name = "Interrupt";
     this.by = by;
   }
@@ -22,8 +23,13 @@ export function interruptedBy({ aborted, reason }: AbortSignal): InterruptedBy |
   return reason instanceof Interrupt ? reason.by : "person";
 }
 
-export const leaseIsOver = (context: string, agent: string): HoldfastError =>
-  new HoldfastError(
+/** `cause`: what its holder, or the reason of a signal, knows of it. */
+export function leaseIsOver(context: string, agent: string, cause?: unknown): HoldfastError {
+  const known = cause instanceof Interrupt ? cause.cause : cause;
+  const why = isHoldfastError(known) ? known.message : "the store was not heard of in time, or another process has it";
+  return new HoldfastError(
     "fenced",
-    `the lease of ${agent} in context ${context} is over: the store was not heard of in time, or another process has it; nothing more is done here, and whoever takes it next goes on`,
+    `the lease of ${agent} in context ${context} is over: ${why}; nothing more is done here, and whoever takes it next goes on`,
+    { cause: known },
   );
+}

@@ -16,6 +16,7 @@ import type {
   WholeText,
 } from "../models/model.ts";
 import type { Carried, Carrying } from "./carry.ts";
+import type { CommandEnd } from "./command-end.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
 import type { Outside } from "./outside.ts";
 import type { Outstanding } from "./outstanding.ts";
@@ -117,13 +118,6 @@ export interface ToolOutput {
   wake?: WakeInput[];
   /** Runs after the result is durable (cleaning up); must not throw, may be lost in a crash. */
   after?: () => void;
-}
-
-export interface CommandEnd {
-  status: "completed" | "failed" | "killed" | "timeout" | "interrupted" | "unknown";
-  exitCode?: number;
-  ms: number;
-  lostLease?: true; // killed with the lease of its agent
 }
 
 /** What became of an effect that an earlier process began, and whose result was not recorded. */

@@ -91,7 +91,7 @@ export async function runInside(agent: Agent, name: string, input: unknown, id: 
  */
 export async function closeCalls(agent: Agent, why: string): Promise<void> {
   const { context, agent: name, signal } = agent.turn;
-  if (interruptedBy(signal) === "lease") throw leaseIsOver(context, name);
+  if (interruptedBy(signal) === "lease") throw leaseIsOver(context, name, signal.reason);
   const outbox = newOutbox(agent);
   for (const pending of [...agent.turn.state.pending]) {
     const at = pending.started?.at ?? Date.now();

@@ -7,7 +7,7 @@ import type { AgentRunner } from "../hub/port.ts";
 import { HoldfastError, messageOf } from "../ledger/error.ts";
 import { sameJson } from "../ledger/same-json.ts";
 import { createSlots } from "../ledger/slots.ts";
-import type { Fence } from "../ledger/store.ts";
+import type { AcquireOptions, Fence } from "../ledger/store.ts";
 import { didYouMean, quotedSource } from "../templates/source.ts";
 import type { Phase, Workflow } from "./definition.ts";
 import { createMemoryMeter } from "./memory.ts";
@@ -49,6 +49,8 @@ export interface WorkflowRunOptions {
   signal?: AbortSignal;
   /** Waits for a runner elsewhere whose lease has not lapsed yet, instead of `held` at once. */
   wait?: AbortSignal;
+  /** Told of whom is waited for. */
+  onWait?: AcquireOptions["onWait"];
   /** `leaves`: stopped by the signal it is left as it is, for another host; otherwise it is paused, until somebody asks for it. Default: it is paused. */
   whenStopped?: "leaves" | "pauses";
   /** Agents at one time; in place of what the workflow says. */
@@ -72,7 +74,7 @@ export async function runWorkflow(opts: WorkflowRunOptions): Promise<WorkflowRun
   if (!(await readHeader(opts.context))) await saveHeader(opts.context, headerOf(workflow, inputs, now()), inputs);
   const work = await opts.context.begin({
     ...{ agent: AUTHOR, wakesHosts: WORKFLOW_WAKES },
-    ...(opts.wait && { wait: opts.wait }),
+    ...(opts.wait && { wait: opts.wait, onWait: opts.onWait }),
   });
   const own = new AbortController();
   const signal = AbortSignal.any([own.signal, work.signal, ...(opts.signal ? [opts.signal] : [])]);

@@ -221,7 +221,7 @@ test.runIf(hasRedis())("a store that may lose what it has acknowledged is refuse
   ]);
   expect(refused.code === 0).toBe(false);
   const both = await runCli(["worker", ...MODEL, "--accept-loss", opts.cwd, scratch(onTestFinished)], there);
-  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("would be one project")]);
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining(`is the project of ${opts.cwd} (`)]);
   const accepted = start(["--accept-loss"], there);
   await until(() => accepted.said.stderr.includes("Hosting teams"));
 });

@@ -245,27 +245,31 @@ export const follow = (
   flags: Flags & { every?: string | undefined; keep?: string | undefined; quiet: boolean },
   given: string | undefined,
 ): Promise<number> =>
-  withState(flags, async (state) => {
-    const { keepBackedUp } = await import("../../backup/keep-backed-up.ts");
-    const settings = await backupSettings(flags, state.project);
-    const vault = await openVaultFor(flags, state.project, { given, write: true, settings });
-    const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs;
-    const show = (report: BackupReport) => {
-      if (flags.json) print({ place: vault.place.shown, ...report });
-      else if (!flags.quiet) say(backupText(report, vault.place.shown));
-      for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
-    };
-    const going = keepBackedUp({
-      ...{ store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) },
-      everyMs: timeFlag("every", flags.every) ?? settings.everyMs ?? DEFAULT_EVERY_MS,
-      ...(keepMs !== undefined && { keepMs }),
-      onBackup: show,
-      onProblem: (line) => process.stderr.write(`holdfast: ${printable(line)}\n`),
-    });
-    await askedToEnd();
-    await going.stop();
-    return 0;
-  });
+  withState(
+    flags,
+    async (state) => {
+      const { keepBackedUp } = await import("../../backup/keep-backed-up.ts");
+      const settings = await backupSettings(flags, state.project);
+      const vault = await openVaultFor(flags, state.project, { given, write: true, settings });
+      const keepMs = timeFlag("keep", flags.keep) ?? settings.keepMs;
+      const show = (report: BackupReport) => {
+        if (flags.json) print({ place: vault.place.shown, ...report });
+        else if (!flags.quiet) say(backupText(report, vault.place.shown));
+        for (const line of doubts(report)) process.stderr.write(`holdfast: ${printable(line)}\n`);
+      };
+      const going = keepBackedUp({
+        ...{ store: state.store, vault, path: state.project.top, filesDir: filesDirOf(state) },
+        everyMs: timeFlag("every", flags.every) ?? settings.everyMs ?? DEFAULT_EVERY_MS,
+        ...(keepMs !== undefined && { keepMs }),
+        onBackup: show,
+        onProblem: (line) => process.stderr.write(`holdfast: ${printable(line)}\n`),
+      });
+      await askedToEnd();
+      await going.stop();
+      return 0;
+    },
+    { patient: true },
+  );
 
 const INTERRUPTED = 130;
 /** A drill that could not be made says nothing of the backup: 1 is "not whole". */

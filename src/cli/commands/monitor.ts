@@ -99,7 +99,9 @@ function createProjects(flags: MonitorFlags, overview: OverviewSource) {
       const row = projectRow({ id, folder, here });
       try {
         // What changed about this folder since the last time is settled as by any command.
-        const store = here ? (await openState(flags)).store : await openStore(ledgers!);
+        const store = here
+          ? (await openState(flags, { patient: true })).store
+          : await openStore(ledgers!, { patient: true });
         keep(monitored({ store, stateDir, row, root: folder }, flags));
       } catch (error) {
         unopened.push({ ...row, problem: printable(messageOf(error)) });
@@ -118,7 +120,7 @@ function createProjects(flags: MonitorFlags, overview: OverviewSource) {
       return opening;
     },
     async open(dir: string): Promise<void> {
-      const { project, store } = await openState({ ...flags, cwd: path.resolve(flags.cwd, dir) });
+      const { project, store } = await openState({ ...flags, cwd: path.resolve(flags.cwd, dir) }, { patient: true });
       const { id, root, stateDir } = project;
       if (all.has(shortId(id))) await store.close();
       else keep(monitored({ store, stateDir, row: projectRow({ id, folder: root, here: true }), root }, flags));

@@ -1,5 +1,5 @@
 // `holdfast project ls|adopt|forget`: whose state lies where, and which folder goes on with it.
-import { adoptProject, forgetProject, type KnownProject, listProjects } from "../../contexts/project/links.ts";
+import { adoptProject, forgetProject, type KnownProject, projectsOfFolders } from "../../contexts/project/links.ts";
 import { settleMovedRoots } from "../../contexts/project/moved-roots.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { openStore } from "../../ledger/open-store.ts";
@@ -10,7 +10,7 @@ type Look = PlaceFlags & JsonToo;
 const placeOf = (flags: PlaceFlags) => ({ cwd: flags.cwd, ...(flags.state && { state: flags.state }) });
 
 export async function ls(flags: Look): Promise<number> {
-  return list(listProjects(placeOf(flags)), flags);
+  return list(projectsOfFolders(placeOf(flags)), flags);
 }
 
 export async function forget(flags: Look, which: string): Promise<number> {

@@ -2,10 +2,12 @@
 import type { Project } from "../../contexts/project.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
+import type { Store } from "../../ledger/store.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { stateLines, type WorktreeState } from "../../mechanisms/worktrees/port.ts";
 import { visible } from "../../text/visible.ts";
 import type { PlaceFlags } from "../flags.ts";
+import { machineText, treesElsewhere } from "../worktrees-elsewhere.ts";
 
 export interface SeenWorktree {
   lines: string[];
@@ -15,7 +17,7 @@ export interface SeenWorktree {
 
 export async function seeWorktree(
   { name, task }: { name: string; task: string },
-  { root, stateDir }: Project,
+  { project: { root, stateDir }, store }: { project: Project; store: Store },
   flags: PlaceFlags,
 ): Promise<SeenWorktree> {
   const command = (...words: string[]) => commandLine(["worktrees", ...words], flags, root);
@@ -40,6 +42,11 @@ export async function seeWorktree(
     ];
     return { lines, state };
   } catch (error) {
+    const there = (await treesElsewhere(store)).find((one) => one.name === name);
+    if (there) {
+      const at = `worktree ${visible(name)}: ${machineText(there.machine)}, in ${visible(there.path)}`;
+      return { lines: [at, `  branch ${there.branch}: push it there and fetch it here to see it`], state: null };
+    }
     const left = await worktrees.branchLeft(name).catch(() => undefined);
     const merge = left && left.unmerged > 0 ? [`  its branch ${left.branch} stays`, ...takeOver()] : [];
     const why = isHoldfastError(error) ? error.what : messageOf(error);

@@ -5,6 +5,7 @@ import type { Project } from "../../contexts/project.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { outputColumns } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
+import type { Store } from "../../ledger/store.ts";
 import type { Board } from "../../mechanisms/tasks/board.ts";
 import { drawTasks } from "../../mechanisms/tasks/draw.ts";
 import { readTaskFiles, writeTaskFiles } from "../../mechanisms/tasks/files.ts";
@@ -33,6 +34,7 @@ const usage = (message: string) => new HoldfastError("invalid", message);
 
 interface Desk {
   board: Board;
+  store: Store;
   project: Project;
   flags: Flags;
   /** Where relative paths begin. */
@@ -74,7 +76,7 @@ export const atBoard = (flags: Flags, work: (verbs: typeof VERBS, desk: Desk) =>
   withState(flags, async ({ store, project }) => {
     const board = await openBoard(store);
     const print = (text: string) => process.stdout.write(text);
-    await work(VERBS, { board, project, flags, cwd: flags.cwd, print });
+    await work(VERBS, { board, store, project, flags, cwd: flags.cwd, print });
     return 0;
   });
 
@@ -94,11 +96,13 @@ async function ls(desk: Desk, words: string[]): Promise<void> {
   if (shown.length < all.length) print(`… and ${all.length - shown.length} more: --all shows them\n`);
 }
 
-async function show({ board, project, flags, print }: Desk, id: string): Promise<void> {
+async function show({ board, store, project, flags, print }: Desk, id: string): Promise<void> {
   const task = await board.get(id);
   const { seeWorktree } = await import("./task-worktree.ts");
   const tree =
-    task.worktree === null ? undefined : await seeWorktree({ name: task.worktree, task: task.id }, project, flags);
+    task.worktree === null
+      ? undefined
+      : await seeWorktree({ name: task.worktree, task: task.id }, { project, store }, flags);
   if (flags.json) return print(`${JSON.stringify({ ...task, ...(tree && { worktreeState: tree.state }) })}\n`);
   const blockers = board.openBlockers(task);
   print(`${taskLine(task, { blockers })}\n`);

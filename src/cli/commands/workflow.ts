@@ -14,6 +14,7 @@ import { reportOf } from "../../workflow/report.ts";
 import { type WorkflowRun, workflowStatus } from "../../workflow/status.ts";
 import { giveInput } from "../../workflow/wait.ts";
 import type { JsonToo, PlaceFlags, WorkFlags } from "../flags.ts";
+import { WAIT_MS } from "../going-on.ts";
 import { findContext, type OpenState, withState } from "../open.ts";
 import { drawWidth, executeWorkflow, fromRoot, specOf } from "../run-workflow.ts";
 
@@ -98,8 +99,9 @@ async function runSpec({ flags, ...running }: Running): Promise<number> {
   const onSignal = () => stop.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal).on("SIGHUP", onSignal);
   try {
+    const wait = AbortSignal.any([stop.signal, AbortSignal.timeout(WAIT_MS)]);
     const done = await executeWorkflow({
-      ...{ ...running, flags, screen, signal: stop.signal, wait: AbortSignal.timeout(60_000) },
+      ...{ ...running, flags, screen, signal: stop.signal, wait },
       ...(flags.input?.length ? { inputs: pairs(flags.input) } : {}),
       ...(flags.repeat ? { repeat: flags.repeat.split(",") } : {}),
       ...(flags.quiet ? {} : { onBegun: (id: string) => void process.stderr.write(`${id}\n`) }),

@@ -8,6 +8,7 @@ import { stateLines } from "../../mechanisms/worktrees/port.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { withState } from "../open.ts";
 import {
+  demandHere,
   dropWorktree,
   listedWorktrees,
   mergeWorktree,
@@ -54,15 +55,15 @@ const command = ({ flags, state }: Desk, ...words: string[]): string =>
 
 async function ls(desk: Desk): Promise<void> {
   const { flags } = desk;
-  const rows = await listedWorktrees(desk, { all: flags.all ?? false });
+  const rows = await listedWorktrees(desk, { all: flags.all ?? false, elsewhere: true });
   if (flags.json) return print(rows);
   if (rows.length === 0) process.stderr.write("No worktrees: a team makes them for its tasks.\n");
   for (const { tasks, agent, ...tree } of rows) {
     const task = tasks.map(({ id, status }) => `${id} ${status}`).join(", ") || "no task";
     say(`${tree.name.padEnd(20)} ${tree.branch.padEnd(28)} ${task.padEnd(22)} ${agent.padEnd(12)} ${treeHolds(tree)}`);
-    say(`  ${tree.path ?? "(no directory: only its branch is left)"}`);
+    say(`  ${tree.path ?? "(no directory: only its branch is left)"}${tree.machine === undefined ? "" : " (there)"}`);
   }
-  const first = rows.find((tree) => tree.ahead > 0 || uncommittedIn(tree) > 0);
+  const first = rows.find((tree) => tree.machine === undefined && (tree.ahead > 0 || uncommittedIn(tree) > 0));
   if (first)
     process.stderr.write(
       `See what is in one: ${command(desk, "diff", first.name)}\nTake it over: ${takeOver(desk, first)}\n`,
@@ -75,6 +76,7 @@ const takeOver = (desk: Desk, tree: ListedTree): string =>
 
 async function show(desk: Desk, name: string): Promise<void> {
   const { trees, flags } = desk;
+  await demandHere(desk, name);
   const compared = await trees.compare(name);
   const tree = (await trees.list({ all: true })).find((one) => one.name === name)!;
   const tasks = await tasksIn(desk, name);

@@ -3,8 +3,9 @@
 import { setImmediate as painted, setTimeout as sleep } from "node:timers/promises";
 import type { ContextInfo } from "../../contexts/listing.ts";
 import { explainState } from "../../front/presentation/command-line.ts";
-import { oneLine } from "../../front/presentation/printable.ts";
+import { oneLine, printable } from "../../front/presentation/printable.ts";
 import { isDumb } from "../../front/presentation/style.ts";
+import { silentText } from "../../front/terminal/status-line.ts";
 import { type OpenTerminal, openTerminal } from "../../front/terminal/terminal.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import { contextRoot } from "../../loop/transcript.ts";
@@ -24,6 +25,7 @@ import { headingLine, thingsToTry } from "./greeting.ts";
 import { pastPrompts, recentPast } from "./past.ts";
 import { runPersonCommand } from "./person-command.ts";
 import { createStatus } from "./status.ts";
+import { untilFree, watchStore } from "./store-watch.ts";
 import { asksTrust } from "./trust-question.ts";
 
 export type InteractiveFlags = ConversationFlags & PlaceFlags & { screenReader?: boolean };
@@ -63,6 +65,10 @@ function wordsOf(name: string, rest: string): string[] {
 }
 
 const SETTLE_MS = 120;
+/** What is recorded sooner is not shown twice. */
+const SEEN_MS = 300;
+/** Leaving waits so long for what is just being opened. */
+const OPENING_MS = 1_000;
 const STOPPED = "· interrupted; say how to go on, or just: go on";
 
 export async function interactive(given: InteractiveFlags, words: string[]): Promise<number> {
@@ -72,7 +78,11 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
   const left = Promise.withResolvers<number>();
   const over = new AbortController();
   const history: string[] = [];
-  const status = createStatus(() => sitting.conversation, flags);
+  const watch = watchStore(state.store, (since) => {
+    if (terminal.isDrawn) terminal.changed("at once");
+    else transcript.say([since === undefined ? "· the store answers again" : `· ${silentText(since)}`]);
+  });
+  const status = createStatus(() => sitting.conversation, flags, watch.silentSince);
   const isPlain = flags.screenReader === true || isDumb(process.env);
   const open = isPlain ? (await import("../../front/terminal/plain-terminal.ts")).openPlainTerminal : openTerminal;
   const terminal = open({
@@ -96,6 +106,8 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
   let sending: Promise<void> = Promise.resolve();
   /** Until the conversation is open, and while it is changed, words wait. */
   let ready: Promise<void> = Promise.resolve();
+  /** What was typed and is not recorded yet. */
+  const unrecorded: string[] = [];
 
   const sitting: Sitting = {
     terminal,
@@ -186,10 +198,29 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
     says: (lines) => lines.length > 0 && transcript.say(lines.map((line) => terminal.style.dim(`· ${line}`))),
     ask: (request, signal) => terminal.ask(request, signal),
     failed(error) {
-      transcript.say([`${terminal.style.red("✗")} ${errorText(error)}`]);
-      left.resolve(isHoldfastError(error, "fenced") ? 2 : 1);
+      const isSilence = isHoldfastError(error, "fenced") || isHoldfastError(error, "unreachable");
+      if (isSilence && state.store.reach === "network") void regain().catch(giveUp);
+      else giveUp(error);
+
+      async function regain(): Promise<void> {
+        const id = sitting.conversation?.contextId;
+        if (id === undefined) throw error;
+        const free = untilFree(state.store, id, over.signal);
+        ready = Promise.allSettled([ready, free]).then(() => undefined);
+        door.says([
+          "the store was not heard of in time, and this context let go: it is taken up again once it answers",
+        ]);
+        const found = await free;
+        if (found === "another's") throw error;
+        if (found === "free") await sitting.change({});
+      }
     },
   };
+
+  function giveUp(error: unknown): void {
+    transcript.say([`${terminal.style.red("✗")} ${errorText(error)}`]);
+    left.resolve(isHoldfastError(error, "fenced") ? 2 : 1);
+  }
 
   function interrupt(): boolean {
     if (!sitting.conversation?.interrupt()) return false;
@@ -214,17 +245,38 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
     return sent;
   }
 
+  /** What was typed stands there until it is recorded; what could not be is given back. */
+  async function sendTyped(text: string, how: { waits: boolean }): Promise<void> {
+    const show = () => {
+      terminal.running.sending(unrecorded);
+      terminal.changed();
+    };
+    unrecorded.push(text);
+    const showing = setTimeout(show, SEEN_MS);
+    try {
+      await send(text, how);
+    } catch (error) {
+      if (terminal.prompt.isEmpty) terminal.prompt.set(text);
+      else door.says([`not known to be recorded, Up brings it back: ${oneLine(text, 200)}`]);
+      throw error;
+    } finally {
+      clearTimeout(showing);
+      unrecorded.splice(unrecorded.indexOf(text), 1);
+      show();
+    }
+  }
+
   async function submit(text: string, queued: boolean): Promise<void> {
     if (text.startsWith("!")) return personRuns(text.slice(1).trim());
     const [, name, rest = ""] = /^\/([\w:-]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
-    if (name === undefined) return send(text, { waits: queued });
+    if (name === undefined) return sendTyped(text, { waits: queued });
     const command = slashCommand(name);
     if (command) {
       if (terminal.isDrawn) transcript.say(["", terminal.style.dim(oneLine(text, 200))]); // otherwise it stands there as it was typed
       return command.run(desk, wordsOf(name, rest));
     }
     const known = await desk.skillNames();
-    if (known.includes(name) || name.includes(":")) return send(text, { waits: queued });
+    if (known.includes(name) || name.includes(":")) return sendTyped(text, { waits: queued });
     const near = nearestName(name, [...desk.commandNames(), ...known]);
     transcript.say([`there is no /${name}${near ? `: did you mean /${near}?` : "; /help lists what there is"}`]);
   }
@@ -263,7 +315,8 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
 
   const onSignal = (signal: NodeJS.Signals) => left.resolve(signal === "SIGHUP" ? 129 : 143);
   process.on("SIGTERM", onSignal).on("SIGHUP", onSignal);
-  try {
+  /** Until the prompt's first words are on their way. */
+  async function begin(): Promise<void> {
     const { style } = terminal;
     transcript.say([headingLine(state, style)]);
     await painted(); // what follows may take a while: it is behind a prompt that takes words already
@@ -285,7 +338,12 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
       terminal.prompt.remember([first]);
       await sitting.attempt(() => submit(first, false));
     }
-    return await left.promise;
+  }
+
+  let begun: Promise<void> = Promise.resolve();
+  try {
+    begun = begin();
+    return await Promise.race([left.promise, begun.then(() => left.promise)]);
   } catch (error) {
     await sleep(SETTLE_MS); // what the terminal answers to the first questions is not typed at the shell
     throw error;
@@ -296,8 +354,13 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
     const { conversation } = sitting;
     const run = conversation?.run;
     const wasWorking = run?.taken.agent.hasWork() ?? false;
-    await conversation?.close().catch((error) => transcript.say([errorText(error)]));
+    const closing = conversation?.close().catch((error) => transcript.say([errorText(error)]));
+    const isClosed = (await watch.outlasts(Promise.resolve(closing))) && (await watch.outlasts(begun, OPENING_MS));
+    const since = watch.silentSince();
     terminal.close();
+    if (!isClosed && since !== undefined)
+      process.stderr.write(`holdfast: ${silentText(since)}: left without waiting for it\n`);
+    for (const words of unrecorded) process.stderr.write(`Not known to be recorded: ${printable(words)}\n`);
     if (conversation && run) {
       const context = { id: run.context, root: contextRoot(run.taken.agent.turn) };
       const again = desk.resumeLine(context);
@@ -305,6 +368,7 @@ export async function interactive(given: InteractiveFlags, words: string[]): Pro
       for (const line of leftBehind(run, conversation.harness, { flags, context, stayed: false }))
         process.stderr.write(`${line}\n`);
     }
-    await state.store.close();
+    await watch.outlasts(state.store.close());
+    watch.stop();
   }
 }

@@ -16,6 +16,7 @@ export interface Status {
 export function createStatus(
   conversation: () => OpenConversation | undefined,
   flags: Pick<WorkFlags, "model">,
+  silentSince: () => number | undefined,
 ): Status {
   let known: ReturnType<Status["now"]> | undefined;
 
@@ -50,7 +51,8 @@ export function createStatus(
   return {
     now() {
       known ??= look();
-      return known;
+      const since = silentSince();
+      return since === undefined ? known : { ...known, silentSince: since };
     },
     changed() {
       known = undefined;

@@ -23,9 +23,11 @@ import {
   holdsState,
   isUnlinked,
   markUnlinked,
+  parseObject,
   projectDir,
   projectNames,
   readOrigin,
+  readRecordText,
   removePlace,
   writeOrigin,
   writePlace,
@@ -47,8 +49,10 @@ export interface KnownProject {
   usedAt?: number;
 }
 
+/** Every project; of `sqlite:FILE` the one that is in it. */
 export function listProjects(opts: ProjectOptions): KnownProject[] {
-  const { home, server } = homeOf(opts);
+  const { home, file, server } = openHome(opts);
+  if (file !== undefined) return fs.existsSync(file) ? [projectInFile(file)] : [];
   const match = matchHere(home, lookHere(opts.cwd));
   const current = match.kind === "known" ? match.place.project : undefined;
   const places = everyPlace(home);
@@ -79,6 +83,28 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
     .sort((a, b) => Number(b.here) - Number(a.here) || (b.usedAt ?? 0) - (a.usedAt ?? 0));
 }
 
+/** Contract: throws `invalid` for `sqlite:FILE`, which no folder leads to. */
+export function projectsOfFolders(opts: ProjectOptions): KnownProject[] {
+  homeOf(opts);
+  return listProjects(opts);
+}
+
+/** `sqlite:FILE` is one project, whatever the folder. Looked up, never made. */
+function projectInFile(file: string): KnownProject {
+  const stateDir = path.dirname(file);
+  const known = parseObject(readRecordText(path.join(stateDir, "project.json")));
+  const at = typeof known?.path === "string" ? known.path : undefined;
+  return {
+    id: typeof known?.id === "string" ? known.id : "",
+    stateDir,
+    ledgers: { file },
+    folders: at === undefined ? [] : [{ path: at, there: isDir(at) }],
+    unlinked: false,
+    here: true,
+    ...lastWritten(file),
+  };
+}
+
 /**
  * Whether that folder is one of the project's: in its own, in a worktree that was made for it, or another one that is known as its. For
  * paths that stand in a store to which others write. Contract: changes nothing, and says no where it cannot tell.
@@ -95,10 +121,11 @@ export function isFolderOf({ place, stateDir, top, alsoAt }: Project, folder: st
   }
 }
 
-function lastUse(home: string, name: string): { usedAt?: number } {
-  const times = ["ledger.db", "ledger.db-wal"].map(
-    (file) => fs.statSync(path.join(projectDir(home, name), file), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-  );
+const lastUse = (home: string, name: string): { usedAt?: number } =>
+  lastWritten(path.join(projectDir(home, name), "ledger.db"));
+
+function lastWritten(db: string): { usedAt?: number } {
+  const times = [db, `${db}-wal`].map((file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   const usedAt = Math.round(Math.max(...times));
   return usedAt > 0 ? { usedAt } : {};
 }

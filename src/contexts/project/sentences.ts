@@ -1,4 +1,5 @@
 // The sentences about a project's identity: what changed, what only a person can tell, and what to do then.
+import { shownMachine, thisMachine } from "../../ledger/holder.ts";
 import type { Doubt, Namesake, News } from "./match.ts";
 
 const STAYS = "its contexts, tasks and schedules are found again";
@@ -21,6 +22,23 @@ const DOUBTS: Record<Doubt, (path: string) => string> = {
   birthless: (path) =>
     `this folder may be ${path}, moved, but its file system tells no birth times, so nobody can be sure`,
 };
+
+/** Of a project on a server, where others worked before this folder did. */
+export function sayJoined(url: string, { contexts, machines }: { contexts: number; machines: string[] }): string {
+  const names = machines.map((one) => (one === thisMachine() ? "this one" : shownMachine(one)));
+  const from =
+    names.length === 0
+      ? ""
+      : ` from ${names.length === 1 ? "one machine" : `${names.length} machines`} (${names.join(", ")})`;
+  const many = contexts === 1 ? "1 context" : `${contexts} contexts`;
+  return `this folder works on ${url} from now on, which has ${many}${from}: if that is another repository's, give another project=NAME`;
+}
+
+export const sayTaken = (shown: string, { id, path }: { id: string; path: string }): string =>
+  `${shown} is the project of ${path} (${id.slice(0, 8)}), which is another folder than this one`;
+
+export const sayTakenChoice = ({ id }: { id: string }): string =>
+  `\`holdfast project adopt ${id.slice(0, 8)}\` makes this folder one of it, another project=NAME in the address begins its own`;
 
 export interface Doubted {
   doubt: Doubt;

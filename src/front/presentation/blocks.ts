@@ -49,8 +49,8 @@ export type FactBlock =
       output?: OutputBlock;
       /** Where it is worth saying. */
       ms?: number;
-      /** Begun by a process that is gone: it ran on and was waited for here, it was found done, or nobody knows. */
-      resumed?: "adopted" | "finished" | "unknown";
+      /** Begun by a process that is gone: it ran on and was waited for here (`left`: its host had to let it go), it was found done, or nobody knows. */
+      resumed?: "adopted" | "left" | "finished" | "unknown";
       refusal?: Refusal;
     }
   /** A subagent has made one more call for this one. */

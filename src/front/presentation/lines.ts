@@ -130,6 +130,7 @@ export function createLineRenderer(opts: LineOptions): LineRenderer {
 
 const RESUMED = {
   adopted: "adopted after the crash",
+  left: "adopted from a process that the store would not hear any more",
   finished: "found done after the crash",
   unknown: "after the crash",
 };

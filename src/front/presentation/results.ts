@@ -27,7 +27,7 @@ export function endOf(call: CallBlock, data: Finished): Ended {
     outcome: data.denied !== undefined ? "refused" : isError ? "failed" : "done",
     says: "",
     ...((ms >= LONG_MS || (ran && isError)) && { ms }),
-    ...(resumed && { resumed }),
+    ...(resumed && { resumed: resumed === "adopted" && ran?.left ? "left" : resumed }),
   };
   if (data.denied !== undefined) {
     const why = oneLine(data.denied, 300);

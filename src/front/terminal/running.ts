@@ -2,6 +2,7 @@
 import { counted } from "../../text/counted.ts";
 import type { CallBlock, FactBlock, LiveBlock } from "../presentation/blocks.ts";
 import { elapsed } from "../presentation/format.ts";
+import { oneLine } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { cutRow } from "./rows.ts";
 import type { LivePart } from "./view.ts";
@@ -14,6 +15,8 @@ export interface Running extends LivePart {
   turnEnded(agent: string): void;
   /** A command of the person's own runs; undefined: none does. */
   personRuns(command: string | undefined): void;
+  /** What was typed and is not recorded yet, the first one first: it stands there until that. */
+  sending(words: readonly string[]): void;
   /** Somebody asked it to stop: that is seen at once. */
   interrupting(): void;
   /** A question stands in front: it is not the model that is waited for. */
@@ -41,6 +44,7 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
   let doing = WAITING;
   let isInterrupting = false;
   let questions = 0;
+  let unrecorded: readonly string[] = [];
   let own: { command: string; since: number } | undefined;
 
   const keyOf = ({ agent, callId }: Pick<CallBlock, "agent" | "callId">): string => `${agent} ${callId}`;
@@ -81,6 +85,9 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     personRuns(command) {
       own = command === undefined ? undefined : { command, since: now() };
     },
+    sending(words) {
+      unrecorded = words;
+    },
     asking(count) {
       questions = count;
     },
@@ -105,7 +112,10 @@ export function createRunning({ style, lead, now }: { style: Style; lead: string
     },
     render({ columns }) {
       const running = own && `! ${own.command} · ${elapsed(now() - own.since)} · esc stops it`;
-      const ownLines = running === undefined ? [] : [cutRow(style.dim(running), columns)];
+      const sent = unrecorded.map((words) =>
+        cutRow(`${style.dim(">")} ${oneLine(words, columns)} ${style.dim("· being recorded")}`, columns),
+      );
+      const ownLines = [...sent, ...(running === undefined ? [] : [cutRow(style.dim(running), columns)])];
       if (turns.size === 0) return { lines: ownLines };
       const shown = [...calls.values()].slice(-MOST_CALLS);
       const more = calls.size - shown.length;

@@ -21,6 +21,8 @@ export interface StatusNow {
   /** Questions for a person. */
   waiting: number;
   goal?: string;
+  /** Since when the store has not answered. */
+  silentSince?: number;
 }
 
 /** From here on it is worth a look. */
@@ -38,8 +40,9 @@ interface StatusPart {
 }
 
 function partsOf(now: StatusNow, style: Style): StatusPart[] {
-  const { model, mode, isSandboxed, context, spent, window, outstanding, waiting, goal } = now;
+  const { model, mode, isSandboxed, context, spent, window, outstanding, waiting, goal, silentSince } = now;
   return [
+    ...(silentSince === undefined ? [] : [{ text: style.red(silentText(silentSince)), worth: 10 }]),
     ...(waiting > 0 ? [{ text: style.yellow(`${counted(waiting, "question")} for you`), worth: 9 }] : []),
     { text: mode === "default" ? style.dim(mode) : style.yellow(mode), worth: 8 },
     ...(isSandboxed === false ? [{ text: style.yellow("no sandbox"), worth: 7 }] : []),
@@ -51,6 +54,10 @@ function partsOf(now: StatusNow, style: Style): StatusPart[] {
     ...(context === undefined ? [] : [{ text: style.dim(context), worth: 0 }]),
   ];
 }
+
+/** By the person's own clock. */
+export const silentText = (since: number): string =>
+  `the store has not answered since ${new Date(since).toTimeString().slice(0, 8)}`;
 
 function statusRow(parts: readonly StatusPart[], { columns, style }: { columns: number; style: Style }): string {
   const row = parts.map(({ text }) => text).join(style.dim(" · "));

@@ -8,15 +8,20 @@ const LONGEST_PAUSE_MS = 1_000;
 
 /** No answer, or one that says to ask again. What was asked may have been done. */
 export class LostAnswer extends Error {
-  constructor(why: string, opts: { cause?: unknown } = {}) {
+  /** Nobody listens at that address: more often a wrong address than a server that comes back. */
+  readonly nobodyListens: boolean;
+  constructor(why: string, { nobodyListens = false, ...opts }: { cause?: unknown; nobodyListens?: boolean } = {}) {
     super(why, opts);
     this.name = "LostAnswer";
+    this.nobodyListens = nobodyListens;
   }
 }
 
 export interface Patience {
   /** How long it may still take; not above zero: no more. */
   leftMs(): number;
+  /** And how long where nobody listens; left out: as long. */
+  leftUnheardMs?: (() => number) | undefined;
   /** The store, for people. */
   url: string;
   /** What is asked changes something. */
@@ -30,13 +35,16 @@ export function patienceOf(ms: number): Patience["leftMs"] {
 }
 
 /** Contract: asks at least once; throws `unreachable` when time is up, and whatever else `ask` throws at once. */
-export async function untilKnown<T>(ask: (withinMs: number) => Promise<T>, { leftMs, ...asked }: Patience): Promise<T> {
+export async function untilKnown<T>(
+  ask: (withinMs: number) => Promise<T>,
+  { leftMs, leftUnheardMs = leftMs, ...asked }: Patience,
+): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await within(Math.max(leftMs(), FIRST_PAUSE_MS), ask);
     } catch (error) {
       if (!(error instanceof LostAnswer)) throw error;
-      const left = leftMs();
+      const left = error.nobodyListens ? Math.min(leftMs(), leftUnheardMs()) : leftMs();
       if (left <= pauseMs) throw unreachable(asked, error);
       await sleep(pauseMs * (0.5 + Math.random() / 2)); // not all of them at the same moment
     }
@@ -55,7 +63,7 @@ async function within<T>(ms: number, ask: (withinMs: number) => Promise<T>): Pro
   }
 }
 
-function unreachable({ url, writes }: Omit<Patience, "leftMs">, cause: LostAnswer): HoldfastError {
+function unreachable({ url, writes }: Pick<Patience, "url" | "writes">, cause: LostAnswer): HoldfastError {
   const then = writes
     ? "what was being written may be recorded or not; see to the server, then go on"
     : "see to the server, then try again";

@@ -44,6 +44,9 @@ const DENIED = new Set(["NOAUTH", "WRONGPASS", "NOPERM"]);
 /** Of the codes that Node gives to errors: the server's certificate is not trusted, or it speaks no TLS. */
 const UNTRUSTED = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 
+/** Likewise: no server is at that address. One whose name is not known yet (EAI_AGAIN) may be. */
+const NOBODY = new Set(["ECONNREFUSED", "ENOTFOUND"]);
+
 /** Contract: the error that a `ServerError` is to whoever asked; undefined: only the step that was asked for knows. */
 function meaning(error: ServerError, shown: string): Error | undefined {
   if (PASSING.has(error.code)) return new LostAnswer(`it says ${error.code}`, { cause: error });
@@ -94,7 +97,10 @@ export async function connectRedis(
         { cause: error },
       );
     if (!(error instanceof ErrorReply))
-      return new LostAnswer(code ?? (error instanceof Error ? error.message : String(error)), { cause: error });
+      return new LostAnswer(code ?? (error instanceof Error ? error.message : String(error)), {
+        cause: error,
+        nobodyListens: code !== undefined && NOBODY.has(code),
+      });
     const refusal = new ServerError(error.message);
     return meaning(refusal, address.shown) ?? refusal;
   };

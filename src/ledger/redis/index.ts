@@ -41,7 +41,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
   const address = parseRedisUrl(url);
   const leaseMs = opts.leaseMs ?? Number(process.env.HOLDFAST_LEASE_MS ?? LEASE_MS);
   const hangMs = Math.min(HANG_MS, Math.max(leaseMs * HANG_SHARE, 250));
-  const link = createLink(address, { hangMs, onProblem: opts.onProblem });
+  const link = createLink(address, { hangMs, patient: opts.patient ?? false, onProblem: opts.onProblem });
   try {
     const leftMs = patienceOf(OPEN_MS);
     const { durability, replicas, name } = await inspectServer(link, leftMs);
@@ -95,6 +95,7 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
     durability,
     server: settings.server,
     reach: "network",
+    silentSince: link.silentSince,
     ...(onlyRead && { readOnly: onlyRead }),
     async append(writes, opts = {}) {
       writable();

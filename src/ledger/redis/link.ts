@@ -10,6 +10,8 @@ import { createMasterFinder } from "./sentinel.ts";
 const PATIENCE_MS = 30_000;
 /** And so long when nobody was there for the last question: many come after each other until a process ends. */
 const GONE_MS = 2_000;
+/** And so long where nobody listens and nobody ever did, for who does not stay: a mistyped address is said soon. */
+const UNHEARD_MS = 700;
 /** The longest that replicas are waited for before what was asked is asked again. */
 const REPLICAS_MS = 1_000;
 
@@ -34,6 +36,8 @@ export interface RedisLink {
   step(name: StepName, args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
   /** One plain command. */
   command(args: readonly Argument[], opts?: AskOptions): Promise<unknown>;
+  /** Since when, by the wall clock, nothing that was asked was answered; undefined: nothing waits. */
+  silentSince(): number | undefined;
   /** Says once that something is there which cannot be read. */
   passedOver(what: string): void;
   /** A connection of its own, to the same server. */
@@ -44,10 +48,12 @@ export interface RedisLink {
 interface LinkOptions {
   /** A connection on which an answer takes longer is given up. */
   hangMs: number;
+  /** A server that is not there at first is waited for as one that is gone for a while. */
+  patient: boolean;
   onProblem?: ((text: string) => void) | undefined;
 }
 
-export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOptions): RedisLink {
+export function createLink(address: RedisAddress, { hangMs, patient: stays, onProblem }: LinkOptions): RedisLink {
   const steps = createSteps();
   const prefix = `hf:{${address.project}}:`;
   const { shown: url, password, username, database } = address;
@@ -58,10 +64,19 @@ export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOpt
   let closed = false;
   /** The last thing that was asked found nobody: what comes next is not as patient. */
   let isGone = false;
+  /** When what waits for an answer was asked, the first one first; and since when nobody answered what was given up. */
+  const waiting = new Set<{ at: number }>();
+  let answeredAt = 0;
+  let gaveUpAt: number | undefined;
+  /** A server was there once: it comes back. */
+  let wasThere = stays;
 
   async function another(withinMs: number): Promise<RedisConnection> {
     const endpoint = await findMaster(withinMs);
-    return connectRedis(address, endpoint, { withinMs, password, username, database });
+    wasThere ||= address.sentinelName !== undefined; // a master that is down is replaced by them
+    const made = await connectRedis(address, endpoint, { withinMs, password, username, database });
+    wasThere = true;
+    return made;
   }
 
   async function connection(): Promise<RedisConnection> {
@@ -95,6 +110,8 @@ export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOpt
     const patient = opts.leftMs ?? patienceOf(PATIENCE_MS);
     const hasty = isGone ? patienceOf(GONE_MS) : undefined;
     const leftMs = () => (hasty ? Math.min(hasty(), patient()) : patient());
+    const unheard = patienceOf(UNHEARD_MS);
+    const leftUnheardMs = () => (wasThere ? leftMs() : unheard());
     const answer = untilKnown(
       async (withinMs) => {
         let on: RedisConnection | undefined;
@@ -112,11 +129,23 @@ export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOpt
           throw new HoldfastError("refused", what, { cause: error });
         }
       },
-      { leftMs, url, writes: opts.confirmed ?? false },
+      { leftMs, leftUnheardMs, url, writes: opts.confirmed ?? false },
     );
+    const asked = { at: Date.now() };
+    waiting.add(asked);
     answer.then(
-      () => (isGone = false),
-      (error) => (isGone ||= isHoldfastError(error, "unreachable")),
+      () => {
+        waiting.delete(asked);
+        answeredAt = Date.now();
+        isGone = false;
+        gaveUpAt = undefined;
+      },
+      (error) => {
+        waiting.delete(asked);
+        if (!isHoldfastError(error, "unreachable")) return;
+        isGone = true;
+        gaveUpAt ??= Math.max(asked.at, answeredAt);
+      },
     );
     return answer;
   }
@@ -143,6 +172,10 @@ export function createLink(address: RedisAddress, { hangMs, onProblem }: LinkOpt
     },
     command: (args, opts = {}) => ask((on) => on.call(args, { hangMs, bytes: opts.bytes ?? false }), opts),
     another,
+    silentSince() {
+      const [first] = waiting;
+      return gaveUpAt ?? (first && Math.max(first.at, answeredAt));
+    },
     passedOver(what) {
       if (told.has(what) || told.size >= MOST_TOLD) return;
       told.add(what);

@@ -15,17 +15,21 @@ export function createMasterFinder(address: RedisAddress): FindMaster {
     const [only] = sentinels;
     if (address.sentinelName === undefined && only) return only;
     let last: unknown;
+    let isHeard = false;
     for (const sentinel of sentinels) {
       try {
         const found = await askSentinel(address, sentinel, Math.min(withinMs, EACH_MS));
+        isHeard = true;
         if (!found) continue;
         sentinels = [sentinel, ...sentinels.filter((other) => other !== sentinel)]; // asked first from now on
         return found;
       } catch (error) {
         last = error; // the next one may be there
+        isHeard ||= !(error instanceof LostAnswer && error.nobodyListens);
       }
     }
-    throw new LostAnswer(`no Sentinel knows the master of ${address.sentinelName}`, { cause: last });
+    const why = `no Sentinel knows the master of ${address.sentinelName}`;
+    throw new LostAnswer(why, { cause: last, nobodyListens: !isHeard });
   };
 }
 

@@ -6,15 +6,9 @@ import { isInside } from "../../file-access/paths.ts";
 import { refused } from "../../file-access/refused.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import { errorCode } from "../../ledger/guards.ts";
+import type { CommandEnd } from "../../loop/command-end.ts";
 import { interruptedBy, leaseIsOver } from "../../loop/interrupt.ts";
-import {
-  type CommandEnd,
-  defineTool,
-  type Tool,
-  type ToolOutput,
-  type ToolRun,
-  type Withheld,
-} from "../../loop/seams.ts";
+import { defineTool, type Tool, type ToolOutput, type ToolRun, type Withheld } from "../../loop/seams.ts";
 import { planIn } from "./job-dir.ts";
 import type { Job, JobEnd, JobPlan, JobRunner, JobSpec } from "./port.ts";
 
@@ -105,12 +99,20 @@ async function follow(run: Run, plan: JobPlan, job: Job): Promise<ToolOutput> {
   if (outcome === "waiting") return inBackground(run, plan, job);
   const by = outcome === "aborted" ? interruptedBy(run.signal) : undefined;
   // What has network was killed with the lease; the rest runs on, and whoever has the agent next looks what became of it.
-  if (by === "lease") throw leaseIsOver(run.turn.context, run.turn.agent);
+  if (by === "lease") {
+    job.leave();
+    throw leaseIsOver(run.turn.context, run.turn.agent, run.signal.reason);
+  }
   if (by !== undefined) await job.kill({ lostLease: by === "host" });
   const end = job.end() ?? { status: "unknown", durationMs: 0 };
   const isAborted = by !== undefined;
   const { exitCode, durationMs: ms, lostLease } = end;
-  const how = { ...(exitCode !== undefined && { exitCode }), ms, ...(lostLease && { lostLease }) };
+  const how = {
+    ...(exitCode !== undefined && { exitCode }),
+    ms,
+    ...(lostLease && { lostLease }),
+    ...(job.wasLeft() && { left: true as const }),
+  };
   return {
     ...finished(run, job, end, isAborted && !lostLease ? INTERRUPTED : undefined),
     ran: { status: isAborted && !lostLease ? "interrupted" : end.status, ...how },

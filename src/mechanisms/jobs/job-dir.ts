@@ -2,6 +2,7 @@
 
 import {
   closeSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -159,6 +160,19 @@ export function abandon(attempt: string): boolean {
     throw error;
   }
 }
+
+const LEFT = "left";
+
+/** A host that lost its lease let it run on. Contract: what cannot be noted is not. */
+export function markLeft(attempt: string): void {
+  try {
+    writeFileSync(join(attempt, LEFT), "", OWN);
+  } catch {
+    // its folder is gone, or the disk is full: it is adopted as after a crash
+  }
+}
+
+export const isLeft = (attempt: string): boolean => existsSync(join(attempt, LEFT));
 
 /** Ends the whole process group, kindly first unless `atOnce`. Contract: resolves when nothing of it runs. */
 export async function killAttempt(attempt: string, { lostLease = false, atOnce = false } = {}): Promise<void> {

@@ -49,6 +49,9 @@ export interface Job {
   }): Promise<"ended" | "waiting" | "aborted">;
   /** Contract: resolves when the whole process group is gone. `lostLease`: its end says so. */
   kill(how?: { lostLease?: boolean }): Promise<void>;
+  /** Its host goes, in order, and lets it run on: whoever adopts it knows that. */
+  leave(): void;
+  wasLeft(): boolean;
   /** Undefined while it runs. */
   end(): JobEnd | undefined;
   /** What it printed so far, stdout and stderr as they came; and in words what of that was not kept. */

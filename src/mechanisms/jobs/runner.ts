@@ -13,6 +13,7 @@ import {
   abandon,
   currentAttempt,
   isJobId,
+  isLeft,
   type JobMeta,
   jobEnd,
   jobState,
@@ -22,6 +23,7 @@ import {
   letGoOn,
   listJobs,
   makeJobDir,
+  markLeft,
   newAttempt,
   readMeta,
   shellEnd,
@@ -254,6 +256,8 @@ function createJob(of: JobParts): Job {
   return {
     jobId: meta.jobId,
     wait: (how) => waitFor(attempt, ended, how),
+    leave: () => markLeft(attempt),
+    wasLeft: () => isLeft(attempt),
     async kill({ lostLease = false } = {}) {
       await killAttempt(attempt, { lostLease });
     },

@@ -89,7 +89,14 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,40}$/;
 
 /** Contract: throws `refused`. What passes is one component of a path and of a branch's name. */
 export function checkWorktreeName(name: string): void {
-  const why = !NAME.test(name)
+  const why = wrongIn(name);
+  if (why !== undefined) throw refused(`${JSON.stringify(name.slice(0, 60))} cannot be the name of a worktree: ${why}`);
+}
+
+export const isWorktreeName = (name: string): boolean => wrongIn(name) === undefined;
+
+function wrongIn(name: string): string | undefined {
+  return !NAME.test(name)
     ? "use 1 to 41 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
     : name.includes("..")
       ? "it has two dots in a row"
@@ -98,7 +105,6 @@ export function checkWorktreeName(name: string): void {
         : name.endsWith(".lock")
           ? "git keeps names that end with .lock for itself"
           : undefined;
-  if (why !== undefined) throw refused(`${JSON.stringify(name.slice(0, 60))} cannot be the name of a worktree: ${why}`);
 }
 
 export const branchOf = (name: string): string => `holdfast/${name}`;
