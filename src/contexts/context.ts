@@ -63,7 +63,10 @@ export interface Context extends SharedData, Checkpoints {
   logError(error: { agent?: string; tool?: string; message: string; cause?: unknown }): Promise<void>;
   /** Any part of what its agents said, were told and did, by name or by words. Needs no lease. */
   readonly recall: Recall;
-  /** A second timeline beside this one, from a checkpoint or from now. */
+  /**
+   * A second timeline beside this one: from a checkpoint (by name or position), from any event by its number, or from now. From an event in
+   * the middle of a turn of the lead it begins where the model was last asked, with that turn open: `details().forkOf` says so.
+   */
   fork(checkpoint?: string | Seq, opts?: ForkOptions): Promise<Context>;
   /** A fork whose shared data is edited; null removes a key. */
   updateState(checkpoint: string | Seq, changes: ForkChanges, opts?: ForkOptions): Promise<Context>;

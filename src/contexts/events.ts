@@ -82,9 +82,17 @@ export const contextEvents = {
       }),
   },
   "files.restored": { v: 1, schema: () => z.object({ restore: z.number(), report: z.looseObject({}) }) },
+  /** `goesOn`: the turn that its lead was in is open in the copy too, and everything for its next request is taken in. */
   "context.forked": {
     v: 1,
-    schema: () => z.object({ context: z.string(), checkpoint: z.string(), seq: z.number(), title: z.string() }),
+    schema: () =>
+      z.object({
+        context: z.string(),
+        checkpoint: z.string(),
+        seq: z.number(),
+        title: z.string(),
+        goesOn: z.literal(true).optional(),
+      }),
   },
   /** How the front door started the work, or went on with it. */
   "context.started": {

@@ -261,7 +261,8 @@ const CASES: Cases = {
     if (found) found.filesDoneAt = event.at;
   },
   "context.forked"(state, event, data) {
-    state.forkOf = { context: data.context, checkpoint: data.checkpoint, seq: data.seq };
+    const { context, checkpoint, seq, goesOn } = data;
+    state.forkOf = { context, checkpoint, seq, ...(goesOn && { goesOn }) };
     state.title = data.title ?? state.title;
     stopAgents(state, event.at);
   },

@@ -1,4 +1,4 @@
-// Forks: a second ledger that begins as a copy of the first up to a checkpoint. Values are shared as blobs; neither needs the other to live.
+// Forks: a second ledger that begins as a copy of the first up to a checkpoint, or to the place before any event from which its lead can go on. Values are shared as blobs; neither needs the other to live.
 import { HoldfastError } from "../ledger/error.ts";
 import { newId } from "../ledger/id.ts";
 import type { EventInput, Seq, StoredEvent, Write } from "../ledger/store.ts";
@@ -6,7 +6,9 @@ import { authorize, type Writer } from "./authority.ts";
 import { checkpointEvent, findCheckpoint } from "./checkpoints.ts";
 import { type ContextLedger, openContextLedger } from "./context-ledger.ts";
 import type { FoldState } from "./fold.ts";
-import type { Summary } from "./listing.ts";
+import { forkPlaceAt } from "./fork-place.ts";
+import { type ForkOrigin, LEAD_AGENT, type Summary } from "./listing.ts";
+import { CONFIG } from "./new-context.ts";
 import type { Checker } from "./schemas.ts";
 import { removedEvent, sharedEvent, withQuota } from "./shared-data.ts";
 import { encodeValue } from "./values.ts";
@@ -34,10 +36,9 @@ export async function forkContext(
     wanted = made!.seq;
   }
   const state = await ledger.catchUp();
-  const from = findCheckpoint(state, wanted);
-  const newest = findCheckpoint(state, from.name);
-  const title = opts.title ?? `${state.title || state.config.task} (fork at ${from.name})`;
-  const origin = { context: ledger.id, checkpoint: from.name, seq: from.seq };
+  const { from, guard } = await placeIn(ledger, state, wanted);
+  const { checkpoint, goesOn } = from;
+  const title = opts.title ?? `${state.title || state.config.task} (fork at ${checkpoint})`;
 
   const copies: EventInput[] = [];
   for await (const event of ledger.store.read(ledger.id, { upTo: from.seq })) copies.push(copyOf(event));
@@ -47,25 +48,42 @@ export async function forkContext(
   const forked: EventInput = {
     type: "context.forked",
     actor: author,
-    touches: ["ctx:config"],
-    data: { ...origin, title },
+    touches: [CONFIG],
+    data: { ...from, title },
   };
   // The folder may have moved since the checkpoint: the fork works where it is now.
   const data = { from: then.root, to: state.root };
-  const moved =
-    then.root === state.root ? [] : [{ type: "context.moved", actor: author, touches: ["ctx:config"], data }];
+  const moved = then.root === state.root ? [] : [{ type: "context.moved", actor: author, touches: [CONFIG], data }];
   const { edits, blobs } = await editsOf(changes, { then, checker, author, writer: opts.writer });
   const id = newId("ctx");
-  const summary: Summary = { title, root: state.root, open: false, reason: null, forkOf: origin, rounds: 0 };
+  const open = goesOn ? { open: true, busy: [LEAD_AGENT] } : { open: false };
+  const summary: Summary = { title, root: state.root, ...open, reason: null, forkOf: from, rounds: 0 };
   const child: Write = {
     ledger: id,
     events: [...copies, forked, ...moved, ...edits],
     summary: { ...summary, ...(then.config.ttlMs !== undefined && { ttlMs: then.config.ttlMs }) },
   };
   // Only guards: while the parent stands, nothing that its events name can have been collected.
-  const parent: Write = { ledger: ledger.id, events: [], expect: { [`checkpoint:${newest.name}`]: newest.seq } };
+  const parent: Write = { ledger: ledger.id, events: [], expect: guard };
   await ledger.store.append([parent, child], { blobs });
   return id;
+}
+
+/** `guard`: what stands as long as the context does. */
+async function placeIn(
+  ledger: ContextLedger,
+  state: FoldState,
+  wanted: string | Seq,
+): Promise<{ from: ForkOrigin; guard: Record<string, Seq> }> {
+  if (typeof wanted === "string" || state.checkpoints.some((one) => one.seq === wanted)) {
+    const { name, seq } = findCheckpoint(state, wanted);
+    const newest = findCheckpoint(state, name);
+    return { from: { context: ledger.id, checkpoint: name, seq }, guard: { [`checkpoint:${name}`]: newest.seq } };
+  }
+  const guard = { [CONFIG]: await ledger.store.version(ledger.id, CONFIG) };
+  const { seq, round } = await forkPlaceAt(ledger.store, ledger.id, wanted);
+  const goesOn = round === undefined ? {} : { goesOn: true as const };
+  return { from: { context: ledger.id, checkpoint: `event ${seq}`, seq, ...goesOn }, guard };
 }
 
 /** Contract: refused as a write to the context at that checkpoint would be. */

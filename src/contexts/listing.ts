@@ -27,8 +27,12 @@ export interface ContextInfo {
 
 export interface ForkOrigin {
   context: string;
+  /** Its name; of a fork from an event which that was. */
   checkpoint: string;
+  /** It began as a copy up to there. */
   seq: Seq;
+  /** In the middle of a turn of the lead: it is gone on with without a prompt. */
+  goesOn?: true;
 }
 
 /** What a ledger's summary holds: the loop writes its keys, contexts theirs; a store joins the two. */

@@ -30,6 +30,9 @@ export function spill(data: unknown): { data: unknown; blobs: Uint8Array[] } | u
   return { data: { value: walk(data, []), $spill: spilled } satisfies Spilled, blobs };
 }
 
+/** What lies in blobs stays there: its beginning stands for it. */
+export const withoutLongTexts = (data: unknown): unknown => (isSpilled(data) ? data.value : data);
+
 /** Contract: `missing` names the blobs that could not be had; their preview stands in their place. */
 export async function unspill(
   data: unknown,

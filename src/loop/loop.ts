@@ -11,7 +11,7 @@ import { areUnsent, lastReply, type ModelCalls } from "./model-calls.ts";
 import { firstParts, type sentAs } from "./request-parts.ts";
 import { noteFacts, type Turn } from "./seams.ts";
 import { closeCalls, runCalls } from "./tool-calls.ts";
-import { dueInputs, openTurn } from "./transcript.ts";
+import { dueInputs, isIntakeDue, openTurn } from "./transcript.ts";
 import { cannotBeRecorded, endBy, type TurnEnd } from "./turn-end.ts";
 
 export interface Agent {
@@ -103,7 +103,8 @@ async function takeIn(agent: Agent): Promise<void> {
   if (openTurn(turn.state).answered) return;
   const refusal = toAnswer ? undefined : blocked;
   const how = areUnsent(agent.modelCalls, turn.state.items) ? { withResults: true as const } : {};
-  for (const note of refusal === undefined ? await seams.intake(turn) : []) facts.push(...noteFacts(note, how));
+  const isDue = refusal === undefined && isIntakeDue(turn.state, { isTaken });
+  for (const note of isDue ? await seams.intake(turn) : []) facts.push(...noteFacts(note, how));
   if (refusal === undefined) facts.push(...(await firstParts(agent)));
   if (facts.length > 0 || isTaken) await turn.append(facts); // with the inputs, which are deferred
   if (refusal !== undefined) throw new HoldfastError("refused", refusal);

@@ -1,5 +1,6 @@
 // Going back in a conversation: each agent's transcript as it was at a checkpoint, and forward again when that is undone.
 import type { contextEvents } from "../contexts/events.ts";
+import { LEAD_AGENT } from "../contexts/listing.ts";
 import { knownFact } from "../ledger/guards.ts";
 import { own } from "../ledger/own.ts";
 import type { StoredEvent } from "../ledger/store.ts";
@@ -30,8 +31,12 @@ export function applyRewind(state: ContextState, event: StoredEvent): boolean {
   const fact = knownFact<typeof contextEvents>(event);
   if (fact.type === "context.imported") bringHome(state, fact.data.root ?? "");
   if (fact.type === "context.forked" || fact.type === "context.imported") {
+    const goesOn = fact.type === "context.forked" && fact.data.goesOn ? LEAD_AGENT : undefined;
     // The original goes on with what was open, and its inputs wait there; this one begins with what was done.
-    for (const agent of Object.values(state.agents)) settle(agent, closed(agent.items, COPIED));
+    for (const agent of Object.values(state.agents)) {
+      if (agent.name === goesOn && agent.turn && agent.pending.length === 0) goOn(agent, agent.turn);
+      else settle(agent, closed(agent.items, COPIED));
+    }
     return true;
   }
   if (fact.type !== "context.restored") return false;
@@ -86,6 +91,12 @@ function settle(agent: AgentState, items: Item[]): void {
   const last = items.findLast((item) => item.kind === "reply");
   const text = last?.kind === "reply" ? textOf(last.parts) : "";
   if (agent.lastTurn) agent.lastTurn = { ...agent.lastTurn, reason: "done", text, error: undefined };
+}
+
+/** Its next request is the one that the original sent there. */
+function goOn(agent: AgentState, turn: NonNullable<AgentState["turn"]>): void {
+  agent.queue = [];
+  agent.turn = { ...turn, isTakenIn: true };
 }
 
 /** Every call of the last reply has a result: those that were open get `text`. */

@@ -71,6 +71,8 @@ export interface AgentState {
     cutOff?: boolean;
     /** The model, or a filter, would not answer. */
     refused?: boolean;
+    /** In a fork: everything for its next request is taken in already. */
+    isTakenIn?: true;
   };
   lastTurn?: { turnId: string; reason: string; text: string; error?: string; limit?: TurnLimit; rounds: number };
   rounds: number;
@@ -108,6 +110,10 @@ export function openTurn({ name, turn }: Readonly<AgentState>): NonNullable<Agen
   if (!turn) throw new HoldfastError("conflict", `the turn of ${name} was ended by someone else: begin another one`);
   return turn;
 }
+
+/** A fork that goes on asks first what the original asked there; when it is spoken to before that, it asks something else. */
+export const isIntakeDue = (agent: Readonly<AgentState>, { isTaken }: { isTaken: boolean }): boolean =>
+  isTaken || !openTurn(agent).isTakenIn;
 
 type KnownEvents = typeof loopEvents & Pick<typeof contextEvents, (typeof OF_CONTEXTS)[number]>;
 type Known = Fact<KnownEvents>;
@@ -265,6 +271,7 @@ function applyReply(agent: AgentState, data: DataOf<"reply.received">): void {
     agent.turn.answered = !parts.some((p) => p.type === "call");
     agent.turn.cutOff = data.finish === "length" && agent.turn.answered;
     agent.turn.refused = data.finish === "refused" && agent.turn.answered;
+    delete agent.turn.isTakenIn;
   }
   if (parts.length === 0) return; // nothing to show: an empty assistant message is not valid on the wire
   agent.items.push({ kind: "reply", model: data.model, parts, n: agent.rounds });

@@ -3,9 +3,10 @@ import { readFile } from "node:fs/promises";
 import { nameBlob } from "../ledger/checksum.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { errorCode, isRecord } from "../ledger/guards.ts";
-import type { StoredEvent } from "../ledger/store.ts";
+import type { Store, StoredEvent } from "../ledger/store.ts";
+import { redactor } from "../mechanisms/redaction/index.ts";
 import { VERSION } from "../version.ts";
-import { isFact } from "./recording.ts";
+import { isFact, readRecording } from "./recording.ts";
 import { houseOf, type Replayed, type ReplayOptions, replayEvents } from "./replay.ts";
 
 const FORMAT = 1;
@@ -21,7 +22,7 @@ export interface Fixture {
  * Hides secrets everywhere, and makes the fingerprints fit what is left. Contract: it replays like the original, or this throws: where
  * a secret was long, less may have been decided to fit.
  */
-export async function redacted(
+async function redacted(
   context: string,
   events: readonly StoredEvent[],
   hide: (text: string) => string,
@@ -45,6 +46,16 @@ export async function redacted(
   return whole;
 }
 
+/** One context as such a file, without the secrets of whoever asks. */
+export async function recordedFixture(
+  store: Pick<Store, "read" | "blob">,
+  context: string,
+): Promise<{ text: string; events: number }> {
+  const events = await readRecording(store, houseOf().codec, context);
+  const hide = redactor(process.env) ?? ((text: string) => text);
+  return { text: fixtureText({ context, events: await redacted(context, events, hide) }), events: events.length };
+}
+
 function hiddenIn(value: unknown, hide: (text: string) => string): unknown {
   if (typeof value === "string") return hide(value);
   if (Array.isArray(value)) return value.map((one) => hiddenIn(one, hide));
@@ -65,7 +76,7 @@ function withHashes(event: StoredEvent): StoredEvent {
   return { ...event, data };
 }
 
-export function fixtureText({ context, events }: Pick<Fixture, "context" | "events">): string {
+function fixtureText({ context, events }: Pick<Fixture, "context" | "events">): string {
   const head = { holdfast: "recording", format: FORMAT, context, version: VERSION, events: events.length };
   const lines = events.map(({ seq, id, at, type, v, actor, touches, data }) => ({
     seq,

@@ -45,8 +45,10 @@ export const TIME_VERBS = {
   },
   async fork(context: Context, flags: Flags, name: string | undefined) {
     const forked = await context.fork(name === undefined ? undefined : byNameOrPosition(name));
-    if (flags.json) print({ id: forked.id, from: context.id });
-    else process.stdout.write(`${forked.id}\nGo on with it: ${resumeLine(forked, flags)} "…"\n`);
+    const { forkOf } = await forked.details();
+    const { seq, goesOn = false } = forkOf ?? {};
+    if (flags.json) print({ id: forked.id, from: context.id, seq, goesOn });
+    else process.stdout.write(`${forked.id}\nGo on with it: ${resumeLine(forked, flags)}${goesOn ? "" : ' "…"'}\n`);
   },
 };
 

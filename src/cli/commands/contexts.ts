@@ -24,6 +24,7 @@ import type { ViewFlags } from "./contexts-view.ts";
 import { withWaitingPlans } from "./waiting-plans.ts";
 
 type Look = PlaceFlags & JsonToo;
+type Show = Look & ViewFlags & { at?: string | undefined };
 
 export async function ls(flags: Look & { all: boolean }): Promise<number> {
   if (flags.all) {
@@ -134,10 +135,10 @@ async function openReadable(store: Store, context: string, where: Where): Promis
   return openLedger({ store, name: context, ...(await ledgerReaders(where)) });
 }
 
-export const show = (flags: Look & ViewFlags, id: string): Promise<number> =>
+export const show = (flags: Show, id: string): Promise<number> =>
   withState(flags, ({ store, project: { root }, jobsDir }) => showOne(store, flags, { id, root, jobsDir }));
 
-async function showOne(store: Store, flags: Look & ViewFlags, where: Where & { id: string }): Promise<number> {
+async function showOne(store: Store, flags: Show, where: Where & { id: string }): Promise<number> {
   const info = await findContext(store, where.id, flags);
   const ledger = await openReadable(store, info.id, where);
   const [{ asksForView, showView }, { breaksText }] = await Promise.all([
@@ -145,6 +146,10 @@ async function showOne(store: Store, flags: Look & ViewFlags, where: Where & { i
     import("../../front/requests/text.ts"),
   ]);
   const { agents } = contextState(ledger);
+  if (flags.at !== undefined) {
+    const { showAt } = await import("./contexts-at.ts");
+    return showAt({ ...flags, at: flags.at }, { store, info, ...where });
+  }
   if (asksForView(flags)) {
     const { codec } = await ledgerReaders(where);
     return showView(flags, { store, codec, context: info.id, agents: Object.keys(agents) });

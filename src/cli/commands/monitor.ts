@@ -33,6 +33,10 @@ export interface MonitorFlags extends PlaceFlags, JsonToo {
 /** Projects that begin while it runs are found this often. */
 const LOOK_MS = 2_000;
 
+/** Loaded when somebody wants one. */
+const recordingOf = async (store: Store, context: string): Promise<string> =>
+  (await (await import("../../replay/index.ts")).recordedFixture(store, context)).text;
+
 export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Promise<number> {
   const ends = new AbortController();
   const overview = createOverview({ signal: ends.signal });
@@ -45,7 +49,7 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
     const { promptCache } = contextReaders();
     const page = pageFiles(monitorPageFolder());
     const listening = await listenOnLoopback(
-      (port) => createMonitorApp({ project: projects.get, overview, promptCache, page, token, port }),
+      (port) => createMonitorApp({ project: projects.get, overview, promptCache, page, token, port, recordingOf }),
       { port: flags.port ?? USUAL_PORT, isGiven: flags.port !== undefined },
     );
     const url = `http://127.0.0.1:${listening.port}/?token=${token}`;

@@ -6,14 +6,12 @@ import { HoldfastError } from "../../ledger/error.ts";
 import { openStore } from "../../ledger/open-store.ts";
 import { own } from "../../ledger/own.ts";
 import type { Store } from "../../ledger/store.ts";
-import { redactor } from "../../mechanisms/redaction/index.ts";
 import {
   differenceText,
-  fixtureText,
   houseOf,
   type Replayed,
   readRecording,
-  redacted,
+  recordedFixture,
   replayEvents,
 } from "../../replay/index.ts";
 import { counted } from "../../text/counted.ts";
@@ -42,17 +40,15 @@ export async function replay(flags: Flags, id: string | undefined): Promise<numb
 export async function exportAsTest(flags: PlaceFlags & JsonToo, id: string, file: string): Promise<number> {
   return reading(flags, async (store) => {
     const { id: context } = await findContext(store, id, flags);
-    const events = await readRecording(store, houseOf().codec, context);
-    const hide = redactor(process.env) ?? ((text: string) => text);
-    const text = fixtureText({ context, events: await redacted(context, events, hide) });
+    const { text, events } = await recordedFixture(store, context);
     await writeFile(file, text, { flag: "wx" }).catch((error: unknown) => {
       throw new HoldfastError("invalid", `${file} cannot be written, or is there already: give another name`, {
         cause: error,
       });
     });
-    const done = { context, file, events: events.length, bytes: Buffer.byteLength(text) };
+    const done = { context, file, events, bytes: Buffer.byteLength(text) };
     process.stdout.write(
-      flags.json ? `${JSON.stringify(done)}\n` : `${file}: ${counted(events.length, "event")}, ${done.bytes} bytes\n`,
+      flags.json ? `${JSON.stringify(done)}\n` : `${file}: ${counted(events, "event")}, ${done.bytes} bytes\n`,
     );
     return 0;
   });

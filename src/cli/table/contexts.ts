@@ -30,6 +30,7 @@ export const CONTEXTS: Command = {
         }),
         breaks: toggle("the requests that broke what providers cache, why, and what that cost"),
         agent: text("NAME", "whose requests; default: the lead's"),
+        at: text("SEQ", "as it was when that event had just happened: agents, data, board, files, transcript"),
         ...LOOK,
       },
       run: async (flags, [id]) => (await looking()).show(flags, id),
@@ -103,7 +104,8 @@ export const CONTEXTS: Command = {
     }),
     fork: verb({
       words: "CONTEXT [CHECKPOINT]",
-      help: "a second timeline beside the first",
+      help: "a second timeline beside the first, from a checkpoint or any event",
+      more: "CHECKPOINT is a name, or the number of any event. Inside a turn the fork begins where the model was last asked, and goes on from there.",
       flags: LOOK,
       run: async (flags, [id, name]) =>
         (await looking()).ofContext(flags, id, (verbs, context) => verbs.fork(context, flags, name)),

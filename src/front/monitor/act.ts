@@ -14,6 +14,7 @@ import type { ContextSource } from "./context-source.ts";
 /** `from` of an answer, for people. */
 const FROM = "the monitor page";
 const MOST_TEXT = 20_000;
+const MOST_PATHS = 50;
 
 /** Contract: refusals are answers: nothing was changed then. */
 export async function act(source: ContextSource, ledger: Ledger, given: unknown): Promise<ActionAnswer> {
@@ -21,7 +22,11 @@ export async function act(source: ContextSource, ledger: Ledger, given: unknown)
     return await done(source, ledger, actionIn(given));
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
-    return { ok: false, code: error.code, says: printable(error.message) };
+    const { paths } = isRecord(error.detail) ? error.detail : {};
+    const named = Array.isArray(paths)
+      ? { paths: paths.slice(0, MOST_PATHS).map((one) => printable(String(one))) }
+      : {};
+    return { ok: false, code: error.code, says: printable(error.message), ...named };
   }
 }
 
@@ -40,10 +45,17 @@ async function done(source: ContextSource, ledger: Ledger, action: Action): Prom
     }
     case "fork": {
       const forked = await (await source.context()).fork(action.seq);
-      return { ok: true, says: `forked at event ${action.seq}`, context: forked.id };
+      const { forkOf } = await forked.details();
+      const how = forkOf?.goesOn ? "its turn goes on" : "it waits for a prompt";
+      return { ok: true, says: `forked at event ${forkOf?.seq}; ${how}`, context: forked.id };
     }
     case "restore": {
-      const { checkpoint, fileReport } = await (await source.context()).restore(action.seq, action.parts);
+      await source.index.advance();
+      const { restore: to } = await source.past.at(action.seq);
+      if (!to) throw new HoldfastError("not_found", `there is no checkpoint up to event ${action.seq}`);
+      const { parts, force = false, keepChanged = false } = action;
+      const context = await source.context();
+      const { checkpoint, fileReport } = await context.restore(to.seq, { ...parts, force, keepChanged });
       const files = fileReport ? `; files: ${fileReport.written} written, ${fileReport.deleted} deleted` : "";
       return { ok: true, says: `back at ${oneLine(checkpoint, 60)}${files}` };
     }
@@ -100,6 +112,7 @@ function actionIn(given: unknown): Action {
       return {
         ...{ action, seq: seqIn(given) },
         parts: { conversation: conversation === true, data: data === true, files: files === true },
+        ...{ force: given.force === true, keepChanged: given.keepChanged === true },
       };
     }
     default:

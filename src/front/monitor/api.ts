@@ -136,7 +136,7 @@ export interface EventRow {
   left?: true;
 }
 
-/** `/rows?from=N&count=M[&kinds=a,b][&agent=X][&text=…]`: positions count from 0 within the filter. */
+/** `/rows?from=N&count=M[&kinds=a,b][&agent=X][&text=…][&upTo=SEQ]`: positions count from 0 within the filter. `upTo`: as of that event. */
 export interface RowsWindow {
   from: number;
   rows: EventRow[];
@@ -288,6 +288,7 @@ export interface CheckpointRow {
   forks: string[];
 }
 
+/** `/files?from=SEQ[&to=SEQ]`: between two checkpoints, or up to now. `/files?at=SEQ`: since the context began, as of that event. */
 export interface FilesChanged {
   from: { seq: number; name: string };
   to?: { seq: number; name: string };
@@ -407,6 +408,8 @@ export interface ActionAnswer {
   context?: string;
   /** Where someone else was first: what they said. */
   code?: string;
+  /** Files that somebody else changed, for which a restore was refused; at most 50. */
+  paths?: string[];
 }
 
 /** `POST /api/p/PROJECT/c/CONTEXT/ACTION`, with the header `x-holdfast-write: 1`. */
@@ -414,5 +417,16 @@ export type Action =
   | { action: "approve"; id: string; scope: "once" | "exactly" | "rule" | "no"; reason?: string }
   | { action: "plan"; id: string; approve: boolean; feedback: string }
   | { action: "send"; to: string; text: string }
+  /** At any event: where it begins, `ContextAt.fork` says. */
   | { action: "fork"; seq: number }
-  | { action: "restore"; seq: number; parts: { conversation: boolean; data: boolean; files: boolean } };
+  /**
+   * To the last checkpoint up to that event: `ContextAt.restore` says which. Files that somebody else changed since: refused with code
+   * `conflict` and `paths`, unless `force` (over them) or `keepChanged` (around them).
+   */
+  | {
+      action: "restore";
+      seq: number;
+      parts: { conversation: boolean; data: boolean; files: boolean };
+      force?: boolean;
+      keepChanged?: boolean;
+    };

@@ -2,8 +2,8 @@
 import type { Checkpoint } from "../../contexts/checkpoints.ts";
 import type { Context } from "../../contexts/context.ts";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
-import { isRecord } from "../../ledger/guards.ts";
 import type { Seq } from "../../ledger/store.ts";
+import type { ContextPast } from "../past/context-past.ts";
 import { CHANGE_KINDS, MAX_DIFF_BYTES, patchesOf } from "../presentation/patches.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { CheckpointRow, FilesChanged } from "./api.ts";
@@ -70,10 +70,12 @@ export async function filesChanged(
   return { ...ends, files: files.slice(0, MOST_FILES), total: files.length, edits };
 }
 
-const EDITS = new Set(["write_file", "edit_file", "multi_edit"]);
-
-/** The file that a call of a tool changes, if it does. */
-export function editedPath(tool: string, input: unknown): string | undefined {
-  if (!EDITS.has(tool) || !isRecord(input) || typeof input.path !== "string") return undefined;
-  return printable(input.path);
+/** As of that event: what had changed since the context began, up to the last checkpoint that holds files, and what was recorded since. */
+export async function filesThen(context: Context, past: ContextPast, seq: Seq): Promise<FilesChanged> {
+  const { files } = await past.at(seq);
+  const first = (await context.checkpoints()).find((one) => one.files);
+  if (files.checkpoint && first)
+    return filesChanged(context, { from: first.seq, to: files.checkpoint.seq, edits: files.edits });
+  const from = { seq: 0, name: "the beginning" };
+  return { from, files: [], total: 0, edits: files.edits, problem: "no checkpoint up to then holds files" };
 }

@@ -1,17 +1,14 @@
 // The head of one context on the page: its agents and what each does, budget, problems, how to go on with it.
 import { type Ledger, sliceOf } from "../../ledger/ledger.ts";
 import { contextState, LEAD } from "../../loop/agent.ts";
-import type { AgentState } from "../../loop/transcript.ts";
 import { spentIn } from "../../mechanisms/budget/account.ts";
 import type { BudgetState } from "../../mechanisms/budget/events.ts";
-import { doing } from "../../mechanisms/team/roster.ts";
 import type { TeamState } from "../../mechanisms/team/state.ts";
-import { costUsd } from "../../models/catalogue.ts";
+import { agentRow } from "../past/agent-row.ts";
 import { resumeLine } from "../presentation/command-line.ts";
 import { money, tokens } from "../presentation/format.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import { callTitle } from "../presentation/titles.ts";
-import type { AgentRow, ContextPage, ContextRow, Need } from "./api.ts";
+import type { ContextPage, ContextRow, Need } from "./api.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 
 const MOST_AGENTS = 200;
@@ -28,7 +25,9 @@ export function contextPage(
   return {
     ...{ row, head: ledger.state.seq, task: oneLine(title, 400), needs: [...needs] },
     ...(model !== undefined && { model: oneLine(model, 80) }),
-    agents: all.slice(-MOST_AGENTS).map((agent) => agentRow(agent, team, row)),
+    agents: all
+      .slice(-MOST_AGENTS)
+      .map((agent) => agentRow(agent, team, { isInterrupted: row.status === "interrupted" })),
     budget: budgetLines(sliceOf<BudgetState | undefined>(ledger, "budget")),
     problems: ledger.problems
       .slice(0, 20)
@@ -36,28 +35,6 @@ export function contextPage(
     ...(ledger.readOnly && { readOnly: printable(ledger.readOnly.message) }),
     resume: resumeLine({ id: ledger.name, root }, project.place),
   };
-}
-
-function agentRow(agent: AgentState, team: TeamState | undefined, row: ContextRow): AgentRow {
-  const mate = team?.mates[agent.name];
-  const usd = Object.entries(agent.usageByModel).reduce((sum, [model, usage]) => sum + (costUsd(model, usage) ?? 0), 0);
-  const says =
-    mate && team ? (mate.status === "left" ? "has shut down" : doing(mate, team, agent)) : plainDoing(agent, row);
-  return {
-    ...{
-      name: oneLine(agent.name, 60),
-      role: mate ? oneLine(mate.role, 80) : agent.name === LEAD ? "lead" : "subagent",
-    },
-    ...{ doing: oneLine(says, 200), rounds: agent.rounds, tokens: agent.usage, usd },
-    openCalls: agent.pending.map(({ call }) => oneLine(`${call.name} ${callTitle(call.name, call.input)}`, 200)),
-  };
-}
-
-function plainDoing({ turn, pending, queue }: AgentState, { status }: ContextRow): string {
-  if (!turn) return queue.length > 0 ? "has something to answer" : "idle";
-  if (status === "interrupted") return "stopped in the middle of a turn: its process is gone";
-  const [open] = pending;
-  return open ? `runs ${open.call.name}` : "waits for the model";
 }
 
 /** What may be spent, and what was, a line each. */

@@ -3,15 +3,14 @@ import type { Context } from "../../contexts/context.ts";
 import { openContexts } from "../../contexts/open.ts";
 import { type Jump, visibleRanges } from "../../contexts/visible-ranges.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
-import { knownFact } from "../../ledger/guards.ts";
-import { unspill } from "../../ledger/spill.ts";
+import { unspill, withoutLongTexts } from "../../ledger/spill.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
-import type { loopEvents } from "../../loop/events.ts";
+import type { BoardPast } from "../past/board.ts";
+import { type ContextPast, createContextPast } from "../past/context-past.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { DataHistory, DataRow, EventDetail, EventRow, FilesChanged, RowKind, RowsWindow, Section } from "./api.ts";
-import { editedPath } from "./checkpoints.ts";
+import type { DataHistory, DataRow, EventDetail, EventRow, RowKind, RowsWindow, Section } from "./api.ts";
 import { eventDetail, section } from "./event-detail.ts";
-import { createEventIndex, type EventIndex, withoutLongTexts } from "./event-index.ts";
+import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { eventRow } from "./event-rows.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 import { gatherSpans, type SpanGatherer } from "./spans.ts";
@@ -29,6 +28,8 @@ export interface RowsAsked {
   kinds?: readonly RowKind[];
   agent?: string;
   text?: string;
+  /** As of that event: what came later is not there, and what was left later is. */
+  upTo?: Seq;
 }
 
 export interface ContextSource {
@@ -44,8 +45,8 @@ export interface ContextSource {
   dataHistory(key: string, seq: Seq | undefined): Promise<DataHistory | undefined>;
   /** Where the conversation went back; as far as is read. */
   readonly jumps: readonly Jump[];
-  /** Recorded changes of files behind that event, that went well. */
-  edits(range: { after: Seq }): Promise<FilesChanged["edits"]>;
+  /** As of any event; as far as is read. */
+  readonly past: ContextPast;
   /** Where data and checkpoints are read, and a person's fork or restore is done. */
   context(): Promise<Context>;
 }
@@ -54,12 +55,15 @@ export interface ContextSourceOptions {
   project: MonitoredProject;
   id: string;
   promptCache: Parameters<typeof gatherUsage>[0];
+  /** Of the project. */
+  board: BoardPast;
 }
 
-export function createContextSource({ project, id, promptCache }: ContextSourceOptions): ContextSource {
+export function createContextSource({ project, id, promptCache, board }: ContextSourceOptions): ContextSource {
   const { store, readers } = project;
   const spans = gatherSpans();
   const usage = gatherUsage(promptCache);
+  const past = createContextPast({ store, id, codec: readers.codec, fold: readers.past, board });
   const jumps: Jump[] = [];
   const noteJump = ({ type, seq, data }: StoredEvent) => {
     const { conversation, seq: to } = data as { conversation?: boolean; seq?: Seq };
@@ -67,7 +71,7 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
   };
   const index = createEventIndex({
     ...{ store, name: id, codec: readers.codec },
-    observers: [spans.observe, usage.observe, noteJump],
+    observers: [spans.observe, usage.observe, past.observe, noteJump],
   });
   let opened: Promise<Context> | undefined;
   const found = new Map<string, { upTo: Seq; seqs: Seq[] }>();
@@ -103,8 +107,8 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
     return events;
   }
 
-  const shownRows = (events: readonly StoredEvent[]): EventRow[] => {
-    const ranges = visibleRanges(jumps, Math.max(index.head, events.at(-1)?.seq ?? 0));
+  const shownRows = (events: readonly StoredEvent[], upTo?: Seq): EventRow[] => {
+    const ranges = visibleRanges(jumps, upTo ?? Math.max(index.head, events.at(-1)?.seq ?? 0));
     const isLeft = (seq: Seq) => jumps.length > 0 && !ranges.some(([from, to]) => from <= seq && seq <= to);
     return events.map((event) => ({ ...eventRow(event), ...(isLeft(event.seq) && { left: true }) }));
   };
@@ -135,23 +139,26 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
   }
 
   return {
-    ...{ id, index, spans, usage, context, jumps },
+    ...{ id, index, spans, usage, past, context, jumps },
     async rows(asked, signal) {
-      const { from, kinds, agent, text } = asked;
+      const { from, kinds, agent, text, upTo } = asked;
       const count = Math.min(MOST_ROWS, asked.count);
       const isPlain = kinds === undefined && agent === undefined && !text;
-      // Every event is a row then, and its position its seq: nothing has to be known of the others.
-      const head = isPlain ? await store.head(id) : (await index.advance(), index.head);
+      // Every event is a row then, and its position its seq: nothing has to be known of the others, but where they went back.
+      const isOfNow = isPlain && upTo === undefined;
+      if (!isOfNow) await index.advance();
+      const head = isOfNow ? await store.head(id) : index.head;
       const all = isPlain
         ? undefined
         : index.positions({ ...(kinds && { kinds }), ...(agent !== undefined && { agent }) });
-      const seqs = all && text ? await withText(all, asked, signal) : all;
-      const total = seqs?.length ?? head;
+      const found = all && text ? await withText(all, asked, signal) : all;
+      const seqs = found && upTo !== undefined ? found.slice(0, countUpTo(found, upTo)) : found;
+      const total = seqs?.length ?? Math.min(head, upTo ?? head);
       const start = Math.max(0, from < 0 ? total + from : from);
       const page = seqs
         ? seqs.slice(start, start + count)
-        : Array.from({ length: Math.max(0, Math.min(count, head - start)) }, (_, i) => start + i + 1);
-      return { from: start, rows: shownRows(await readRaw(page)), total, head };
+        : Array.from({ length: Math.max(0, Math.min(count, total - start)) }, (_, i) => start + i + 1);
+      return { from: start, rows: shownRows(await readRaw(page), upTo), total, head };
     },
     async rowsAfter(seq) {
       await index.advance();
@@ -171,24 +178,6 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
       }
       return undefined;
     },
-    async edits({ after }) {
-      const edits: FilesChanged["edits"] = [];
-      const begun = new Map<string, FilesChanged["edits"][number]>();
-      for await (const raw of store.read(id, { after, types: ["tool.started", "tool.finished"] })) {
-        const decoded = readers.codec.decode({ ...raw, data: withoutLongTexts(raw.data) });
-        if (!decoded.ok) continue;
-        const { type, data, actor: agent, seq } = knownFact<typeof loopEvents>(decoded.event);
-        if (type === "tool.started") {
-          const path = editedPath(data.name, data.input);
-          if (path !== undefined)
-            begun.set(`${agent} ${data.callId}`, { seq, path, agent: oneLine(agent, 60), tool: data.name });
-        } else if (type === "tool.finished") {
-          const edit = begun.get(`${agent} ${data.callId}`);
-          if (edit && !data.isError) edits.push(edit);
-        }
-      }
-      return edits.slice(-MOST_VERSIONS);
-    },
     async data() {
       return (await (await context()).list()).map(({ key, version, author, at, bytes, preview }) => ({
         ...{ key: printable(key), version, at, bytes, by: oneLine(author, 60), preview: oneLine(preview, 300) },
@@ -205,6 +194,18 @@ export function createContextSource({ project, id, promptCache }: ContextSourceO
       return { key: printable(key), versions, ...(value && { value }) };
     },
   };
+}
+
+/** How many of them, in order, are not beyond `upTo`. */
+function countUpTo(seqs: readonly Seq[], upTo: Seq): number {
+  let low = 0;
+  let high = seqs.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (seqs[middle]! <= upTo) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 async function readValue(read: () => Promise<unknown>): Promise<Section | undefined> {

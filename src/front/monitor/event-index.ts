@@ -1,7 +1,7 @@
 // What the monitor knows of every event of one ledger without keeping it: its type, whose it is, when; and what follows from all of them (spans, usage, costs).
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { Codec } from "../../ledger/events.ts";
-import { isRecord } from "../../ledger/guards.ts";
+import { withoutLongTexts } from "../../ledger/spill.ts";
 import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
 import type { RowKind } from "./api.ts";
 import { kindOf } from "./event-rows.ts";
@@ -124,7 +124,3 @@ function createNames(): Names {
     },
   };
 }
-
-/** What lies in blobs stays there: its beginning stands for it. */
-export const withoutLongTexts = (data: unknown): unknown =>
-  isRecord(data) && "$spill" in data && "value" in data ? data.value : data;

@@ -12,6 +12,8 @@ export interface ContextReaders {
   codec: Codec;
   fold: Fold;
   waits: Fold;
+  /** What is looked at as of any event. */
+  past: Fold;
 }
 
 export interface MonitoredProject {

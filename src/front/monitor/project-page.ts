@@ -7,11 +7,11 @@ import { showSchedule } from "../../mechanisms/cron/plan.ts";
 import { schedulesOf } from "../../mechanisms/cron/schedules.ts";
 import { onlyLocal } from "../../mechanisms/cron/zone.ts";
 import { openBoard } from "../../mechanisms/tasks/index.ts";
-import type { Task } from "../../mechanisms/tasks/port.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import { matesOf } from "../actions/team.ts";
+import { boardTask } from "../past/board.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { BoardTask, LeaseRow, ProjectPage, ScheduleRow, TeamRow } from "./api.ts";
+import type { LeaseRow, ProjectPage, ScheduleRow, TeamRow } from "./api.ts";
 import type { LedgerOf, MonitoredProject } from "./monitored-project.ts";
 import { hostRow } from "./overview.ts";
 
@@ -64,13 +64,5 @@ export async function projectPage(project: MonitoredProject, ledgers: LedgerOf):
       ...{ place: printable(one.place), at: one.at },
       lag: contexts.reduce((sum, { id, events }) => sum + (backedUpTo([one], { id, events })?.lag ?? events), 0),
     })),
-  };
-}
-
-function boardTask({ id, subject, status, owner, blockedBy, priority, updatedAt, history }: Task): BoardTask {
-  return {
-    ...{ id, subject: oneLine(subject, 300), status, blockedBy: [...blockedBy], priority, updatedAt },
-    ...(owner && { owner: oneLine(owner, 100) }),
-    notes: history.slice(-5).map(({ by, what, note }) => oneLine(`${by}: ${what}${note ? ` (${note})` : ""}`, 300)),
   };
 }

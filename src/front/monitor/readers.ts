@@ -5,6 +5,7 @@ import { readers } from "../../loop/host.ts";
 import type { Mechanism } from "../../loop/seams.ts";
 import { acrossTimelines } from "../../loop/timelines.ts";
 import type { PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
+import { pastFold } from "../past/past-fold.ts";
 import type { ContextReaders } from "./monitored-project.ts";
 
 /** What tells who waits for a person. */
@@ -16,7 +17,11 @@ export function contextReaders(): { readers: ContextReaders; promptCache: Slice<
   const waiting = mechanisms.filter(({ name }) => WAITING.includes(name));
   const slices = waiting.flatMap(({ name, fold }) => (fold ? [[name, acrossTimelines(fold)] as const] : []));
   return {
-    readers: { ...readers(mechanisms), waits: createFold(Object.fromEntries(slices)) },
+    readers: {
+      ...readers(mechanisms),
+      waits: createFold(Object.fromEntries(slices)),
+      past: pastFold(mechanisms),
+    },
     promptCache: sliceOf(mechanisms, "prompt-cache"),
   };
 }

@@ -3,13 +3,15 @@ import { type Context as Asked, Hono } from "hono";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Seq } from "../../ledger/store.ts";
+import { type BoardPast, createBoardPast } from "../past/board.ts";
 import { printable } from "../presentation/printable.ts";
 import { act } from "./act.ts";
 import type { RowKind } from "./api.ts";
-import { checkpointRows, filesChanged } from "./checkpoints.ts";
+import { checkpointRows, filesChanged, filesThen } from "./checkpoints.ts";
 import { contextPage } from "./context-page.ts";
 import { type ContextSource, createContextSource } from "./context-source.ts";
 import { eventStream } from "./event-stream.ts";
+import { boundedRecording, type RecordingOf } from "./fixture.ts";
 import { createGuard } from "./guard.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
 import type { OverviewSource } from "./overview.ts";
@@ -33,6 +35,8 @@ export interface MonitorOptions {
   port: () => number;
   /** Prometheus text. */
   metrics?: () => Promise<string>;
+  /** Contexts as tests. */
+  recordingOf?: RecordingOf;
 }
 
 export interface MonitorApp {
@@ -62,6 +66,7 @@ interface Opened {
   project: MonitoredProject;
   ledgers: LedgerOf;
   sources: Map<string, ContextSource>;
+  board: BoardPast;
 }
 
 export function createMonitorApp(opts: MonitorOptions): MonitorApp {
@@ -77,7 +82,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     if (known) return known;
     const { store, readers } = project;
     const ledgers = keepLedgers({ store, codec: readers.codec, fold: readers.fold, most: KEPT });
-    const fresh: Opened = { project, ledgers, sources: new Map() };
+    const fresh: Opened = { project, ledgers, sources: new Map(), board: createBoardPast(store) };
     opened.set(id, fresh);
     return fresh;
   }
@@ -87,7 +92,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const id = asked.req.param("context") ?? "";
     const known = of.sources.get(id);
     if (!known && (await of.project.store.head(id)) === 0) throw new NotThere("there is no such context");
-    const source = known ?? createContextSource({ project: of.project, id, promptCache: opts.promptCache });
+    const source = known ?? createContextSource({ ...of, id, promptCache: opts.promptCache });
     of.sources.delete(id);
     of.sources.set(id, source);
     for (const oldest of of.sources.keys()) {
@@ -160,7 +165,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   });
   app.get(`${at}/rows`, async (asked) => {
     const { source } = await sourceIn(asked);
-    const { kinds, agent, text } = asked.req.query();
+    const { kinds, agent, text, upTo } = asked.req.query();
     return asked.json(
       await source.rows(
         {
@@ -169,6 +174,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
           ...(kinds && { kinds: kinds.split(",") as RowKind[] }),
           ...(agent && { agent }),
           ...(text && { text }),
+          ...(upTo && { upTo: numberIn(asked, "upTo", 0) }),
         },
         asked.req.raw.signal,
       ),
@@ -201,6 +207,21 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const detail = await source.detail(seqIn(asked));
     if (!detail) throw new NotThere("there is no such event");
     return asked.json(detail);
+  });
+  app.get(`${at}/at/:seq`, async (asked) => {
+    const { source } = await sourceIn(asked);
+    await source.index.advance();
+    return asked.json(await source.past.at(seqUpTo(asked, source.index.head)));
+  });
+  app.get(`${at}/test`, async (asked) => {
+    if (!opts.recordingOf) return asked.notFound();
+    const { of, source } = await sourceIn(asked);
+    const text = await boundedRecording(opts.recordingOf, of.project.store, source.id);
+    const headers = {
+      "content-type": "application/octet-stream",
+      "content-disposition": `attachment; filename="${source.id}.jsonl"`,
+    };
+    return asked.body(text, 200, headers);
   });
   app.get(`${at}/timeline`, async (asked) => {
     const { source } = await sourceIn(asked);
@@ -239,12 +260,13 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get(`${at}/files`, async (asked) => {
     const { source } = await sourceIn(asked);
     await source.index.advance();
+    const context = await source.context();
+    if (asked.req.query("at") !== undefined)
+      return asked.json(await filesThen(context, source.past, numberIn(asked, "at", 0)));
     const from = numberIn(asked, "from", 0);
     const to = asked.req.query("to");
-    const edits = await source.edits({ after: to === undefined ? from : Number(to) });
-    return asked.json(
-      await filesChanged(await source.context(), { from, ...(to !== undefined && { to: Number(to) }), edits }),
-    );
+    const edits = source.past.edits.between({ after: to === undefined ? from : Number(to) });
+    return asked.json(await filesChanged(context, { from, ...(to !== undefined && { to: Number(to) }), edits }));
   });
   app.get(`${at}/requests`, async (asked) => {
     const { source } = await sourceIn(asked);
@@ -288,4 +310,10 @@ function seqIn(asked: Asked): Seq {
   const given = Number(asked.req.param("seq"));
   if (!Number.isSafeInteger(given) || given < 1) throw new NotThere("an event has a number");
   return given;
+}
+
+function seqUpTo(asked: Asked, head: Seq): Seq {
+  const seq = seqIn(asked);
+  if (seq > head) throw new NotThere(`there is no event ${seq}: the last is ${head}`);
+  return seq;
 }

@@ -1,5 +1,6 @@
 // `contexts show`: what happened in a context, as it stands now: what a restore went back behind is left out.
 import type { Codec } from "../../ledger/events.ts";
+import type { State } from "../../ledger/fold.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { unspill } from "../../ledger/spill.ts";
 import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
@@ -8,7 +9,10 @@ import { createLineRenderer } from "../presentation/lines.ts";
 import { createPresenter } from "../presentation/presenter.ts";
 import { styleFor } from "../presentation/style.ts";
 
-export async function* pastOf(store: Store, ledger: Ledger, codec: Codec): AsyncGenerator<string> {
+/** As far as a ledger was read. */
+type ReadUpTo = Pick<Ledger, "name"> & { readonly state: Pick<State, "seq"> };
+
+export async function* pastOf(store: Store, ledger: ReadUpTo, codec: Codec): AsyncGenerator<string> {
   const presenter = createPresenter();
   const style = styleFor(process.stdout, process.env);
   const lines = createLineRenderer({ style, lead: LEAD, past: true });
@@ -17,7 +21,7 @@ export async function* pastOf(store: Store, ledger: Ledger, codec: Codec): Async
 }
 
 /** The events of the timeline that counts, whole. */
-export async function* pastEvents(store: Store, ledger: Ledger, codec: Codec): AsyncGenerator<StoredEvent> {
+export async function* pastEvents(store: Store, ledger: ReadUpTo, codec: Codec): AsyncGenerator<StoredEvent> {
   for (const raw of await standing(store, ledger)) {
     const { data } = await unspill(raw.data, store.blob);
     const decoded = codec.decode({ ...raw, data });
@@ -37,7 +41,7 @@ function wentBackTo(data: unknown): Seq | undefined {
 }
 
 /** The events of the timeline that counts. A restore goes on from its checkpoint; one that is undone goes on from where it was. */
-async function standing(store: Store, ledger: Ledger): Promise<StoredEvent[]> {
+async function standing(store: Store, ledger: ReadUpTo): Promise<StoredEvent[]> {
   const steps = new Map<Seq, Step>();
   let last: Step | undefined;
   for await (const event of store.read(ledger.name, { upTo: ledger.state.seq })) {

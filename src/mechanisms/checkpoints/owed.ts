@@ -3,7 +3,7 @@ import type { contextEvents } from "../../contexts/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import type { Seq } from "../../ledger/store.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
+import type { MechanismSlice } from "../../loop/timelines.ts";
 
 export type CheckpointsState =
   | { files: "kept" }
@@ -17,7 +17,11 @@ type Known = typeof contextEvents & typeof loopEvents;
 export const checkpointsSlice: MechanismSlice<CheckpointsState> = {
   version: 1,
   types: ["context.checkpointed", "checkpoint.kept", "tool.started", "context.restored"],
-  timelines: forgotten<CheckpointsState>(() => ({ files: "kept" })),
+  timelines: {
+    restored: () => ({ files: "kept" }),
+    // A turn that goes on has its prompt behind it: what that still owes is kept before the first effect here.
+    copied: (state, _, goesOn) => (goesOn === undefined ? { files: "kept" } : state),
+  },
   initial: () => ({ files: "kept" }),
   apply(state, event) {
     const { type, data, seq } = knownFact<Known>(event);

@@ -6,7 +6,7 @@ import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import type { Turn } from "../../loop/seams.ts";
-import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
+import { forgottenByAgent, type MechanismSlice } from "../../loop/timelines.ts";
 
 export const hookEvents = {
   "hook.ran": {
@@ -56,7 +56,7 @@ type Known = typeof hookEvents & Pick<typeof loopEvents, "tool.finished" | "turn
 export const hooksSlice: MechanismSlice<HooksState> = {
   version: 2,
   types: ["hook.continued", "hook.stopped", "hook.advised", "tool.finished", "turn.started", "turn.ended"],
-  timelines: forgotten(() => ({})),
+  timelines: forgottenByAgent(),
   initial: () => ({}),
   apply(state, event) {
     const { type, actor, data } = knownFact<Known>(event);

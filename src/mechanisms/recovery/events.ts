@@ -4,7 +4,7 @@ import * as z from "../../ledger/event-schema.ts";
 import type { EventDefs, Fact } from "../../ledger/events.ts";
 import { knownFact } from "../../ledger/guards.ts";
 import { own } from "../../ledger/own.ts";
-import { forgotten, type MechanismSlice } from "../../loop/timelines.ts";
+import { forgottenByAgent, type MechanismSlice } from "../../loop/timelines.ts";
 
 export const recoveryEvents = {
   "model.retried": {
@@ -50,7 +50,7 @@ export const freshTurn = (): TurnRecovery => ({ continuations: 0, fallback: 0 })
 export const recoverySlice: MechanismSlice<RecoveryState> = {
   version: 1,
   types: [...Object.keys(recoveryEvents), "turn.started", "turn.ended"],
-  timelines: forgotten(() => ({})),
+  timelines: forgottenByAgent(),
   initial: () => ({}),
   apply(state, event) {
     const { actor } = event;

@@ -60,7 +60,17 @@ type Known = typeof subagentEvents & typeof loopEvents;
 export const subagentsSlice: MechanismSlice<SubagentsState> = {
   version: 1,
   types: [...Object.keys(subagentEvents), "turn.started"],
-  timelines: { restored: allEnded, copied: allEnded },
+  timelines: {
+    restored: allEnded,
+    // How often it was refused stands for the whole turn: it decides whether it is offered subtasks.
+    copied(state, _, goesOn) {
+      const refused = goesOn === undefined ? undefined : own(state.refused, goesOn);
+      return {
+        ...allEnded(state),
+        refused: goesOn === undefined || refused === undefined ? {} : { [goesOn]: refused },
+      };
+    },
+  },
   initial: () => ({ agents: {}, refused: {} }),
   apply(state, event) {
     const { type, actor, data } = knownFact<Known>(event);

@@ -12,6 +12,7 @@ import { contextReaders } from "../../../src/front/monitor/readers.ts";
 import { createMonitorApp } from "../../../src/front/monitor/server.ts";
 import { openSqliteStore } from "../../../src/ledger/sqlite/index.ts";
 import type { Store } from "../../../src/ledger/store.ts";
+import { recordedFixture } from "../../../src/replay/index.ts";
 import { tempDir } from "../../house.ts";
 
 export const TOKEN = "5f".repeat(32);
@@ -29,13 +30,13 @@ export interface TestMonitor {
 /** Of one project, `p`. */
 export async function openMonitor(
   store: Store,
-  { root, port = 0 }: { root: string; port?: number },
+  { root, port = 0, files = path.join(root, "..", "files") }: { root: string; port?: number; files?: string },
 ): Promise<TestMonitor> {
   const { readers, promptCache } = contextReaders();
   const project: MonitoredProject = {
     ...{ store, readers, place: { cwd: root } },
     row: { id: "p", name: "p", folder: root, store: store.url, here: true },
-    files: (of) => projectFiles({ root: of || root, dir: path.join(root, "..", "files") }),
+    files: (of) => projectFiles({ root: of || root, dir: files }),
   };
   const ends = new AbortController();
   const overview = createOverview({ signal: ends.signal });
@@ -50,6 +51,7 @@ export async function openMonitor(
         page,
         token: TOKEN,
         port: own,
+        recordingOf: async (of, context) => (await recordedFixture(of, context)).text,
       }),
     { port, isGiven: port !== 0 },
   );
