@@ -16,13 +16,23 @@ interface Recorded {
   data: { callId?: string; name?: string };
 }
 
-const FLAGS = ["--model", "anthropic/mock", "--context-window", "20000", "--permission-mode", "acceptEdits"];
+const FLAGS = [
+  "--model",
+  "anthropic/claude-sonnet-5-5",
+  "--context-window",
+  "20000",
+  "--permission-mode",
+  "acceptEdits",
+];
 
-async function setUp(rounds: ScriptRound[]) {
+/** `rounds`: each by its first attempt, and by those after it. */
+async function setUp(rounds: (ScriptRound | [first: ScriptRound, later: ScriptRound])[]) {
   let isForking = false;
   const script: Script = (request) => {
     if (isSubtask(request)) return request.round === 0 ? { text: "the subtask is done" } : { text: "twice" };
-    return isForking ? { text: "in the fork" } : (rounds[request.round] ?? { text: "over" });
+    if (isForking) return { text: "in the fork" };
+    const round = rounds[request.round] ?? { text: "over" };
+    return Array.isArray(round) ? round[request.attempt === 1 ? 0 : 1] : round;
   };
   const server = await startModelServer({ script });
   onTestFinished(() => server.close());
@@ -117,6 +127,34 @@ test("a fork from any event of a turn asks first what was asked there, byte for 
   const before = await forkAt(id, input.seq, "do it all");
   expect([before.fork.seq, before.fork.goesOn, before.first]).toEqual([input.seq, false, sent[0]]);
   expect(server.log().invalid).toEqual([]);
+});
+
+test("what a turn remembers is in its fork too: a warning, a raised limit, a hook's word, an instruction of a folder", async () => {
+  const again = { calls: [{ name: "read_file", input: { path: "a.txt" } }] };
+  const { opts, run, json, asked, forkAt } = await setUp([
+    [{ text: "cut o", finish: "length" }, again],
+    ...[again, again, again],
+    { calls: [{ name: "read_file", input: { path: "sub/b.txt" } }] },
+    { text: "over" },
+  ]);
+  const settings = path.join(opts.state, ".config/holdfast/settings.json");
+  fs.mkdirSync(path.dirname(settings), { recursive: true });
+  const said = JSON.stringify({ hookSpecificOutput: { hookEventName: "PostToolBatch", additionalContext: "seen" } });
+  const hooks = { PostToolBatch: [{ matcher: "", hooks: [{ type: "command", command: `echo '${said}'` }] }] };
+  fs.writeFileSync(settings, JSON.stringify({ hooks }));
+  fs.mkdirSync(path.join(opts.cwd, "sub"));
+  for (const file of ["a.txt", "sub/b.txt"]) fs.writeFileSync(path.join(opts.cwd, file), "a line\n");
+  fs.writeFileSync(path.join(opts.cwd, "sub/AGENTS.md"), "Be brief here.\n");
+  await run("-p", "go", ...FLAGS);
+  const requests = asked();
+  const [{ id }] = await json("contexts", "ls");
+  const { events }: { events: Recorded[] } = await json("contexts", "show", id);
+  const types = new Set(events.map(({ type }) => type));
+  expect(["model.escalated", "hook.ran", "note.added"].filter((type) => !types.has(type))).toEqual([]);
+  const replies = events.filter(({ type }) => type === "reply.received");
+  const found: (string | undefined)[] = [];
+  for (const { seq } of replies) found.push((await forkAt(id, seq)).first);
+  expect(found).toEqual(requests.slice(-replies.length).map(({ sha256 }) => sha256));
 });
 
 test("a fork in the middle of a turn is listed as interrupted, and is taken up without a prompt", async () => {

@@ -65,7 +65,8 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
     seams: {
       system: (turn) => {
         const mate = mateOf(turn);
-        return mate ? identityOf(mate, teamState(turn)) : turn.agent === LEAD ? rosterOf(teamState(turn)) : "";
+        if (mate) return identityOf(mate, teamState(turn));
+        return turn.agent === LEAD ? rosterOf(teamState(turn), { isTakenIn: turn.state.turn?.isTakenIn === true }) : "";
       },
       async intake(turn) {
         const notes = deliver(turn);

@@ -22,8 +22,8 @@ export function identityOf(mate: Teammate, state: TeamState): string {
 }
 
 /** Names and roles only: what changes often comes at the tail. */
-export function rosterOf(state: TeamState): string {
-  const mates = activeMates(state);
+export function rosterOf(state: TeamState, { isTakenIn = false }: { isTakenIn?: boolean } = {}): string {
+  const mates = isTakenIn ? (state.copied ?? []).flatMap((name) => state.mates[name] ?? []) : activeMates(state);
   if (mates.length === 0) return "";
   const lines = mates.slice(0, MOST_LISTED).map((mate) => `- ${mate.name}: ${short(mate.role)}`);
   const more = mates.length > MOST_LISTED ? [`- and ${mates.length - MOST_LISTED} more`] : [];

@@ -63,6 +63,8 @@ export interface TeamState {
   shutdowns: Record<string, Shutdown>;
   /** Nobody is left, and the lead knows. */
   over?: boolean;
+  /** In a fork that goes on: who was there. Its first request says so, as the one that it repeats did. */
+  copied?: string[];
 }
 
 export const USER = "user";
@@ -87,7 +89,11 @@ export const teamSlice: MechanismSlice<TeamState> = {
   types: [...Object.keys(teamEvents), "turn.ended"],
   timelines: {
     restored: (state, { to }) => backTo(state, to),
-    copied: (state) => backTo(state, 0), // the team goes on in the original
+    // The team goes on in the original.
+    copied(state, _, goesOn) {
+      const names = activeMates(state).map(({ name }) => name);
+      return { ...backTo(state, 0), ...(goesOn !== undefined && { copied: names }) };
+    },
   },
   initial: () => ({ mates: {}, inboxes: {}, plans: {}, shutdowns: {} }),
   apply(state, event) {
