@@ -85,7 +85,6 @@ async function takeIn(agent: Agent): Promise<void> {
   let { toAnswer } = openTurn(turn.state);
   let isTaken = false;
   for (const { inputId, waits: _, ...input } of dueInputs(turn.state)) {
-    const { content } = input;
     const result = await seams.input(input, turn);
     if ("block" in result) {
       blocked = result.block;
@@ -93,7 +92,7 @@ async function takeIn(agent: Agent): Promise<void> {
     } else if ("answer" in result) {
       await answerInput(agent, inputId, result);
     } else {
-      const changed = result.content === content ? {} : { content: result.content };
+      const changed = result.content === input.content ? {} : { content: result.content };
       const taken = { type: "input.taken", data: { inputId, ...changed } };
       await turn.append([...(result.events ?? []), taken], { durability: "deferred" });
       toAnswer = true;
