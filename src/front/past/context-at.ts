@@ -95,7 +95,7 @@ function dataAt(state: FoldState, { seq, at }: { seq: Seq; at: number }): DataRo
 }
 
 /** The last on the timeline of then: what Restore goes back to. */
-export function lastCheckpoint({ checkpoints, restores }: FoldState, seq: Seq): Checkpoint | undefined {
+function lastCheckpoint({ checkpoints, restores }: FoldState, seq: Seq): Checkpoint | undefined {
   const ranges = visibleRanges(
     restores.filter(({ conversation }) => conversation),
     seq,
@@ -104,7 +104,7 @@ export function lastCheckpoint({ checkpoints, restores }: FoldState, seq: Seq): 
 }
 
 /** What the files were last known to be: those of the last checkpoint that holds some, or of the one that a restore of files went back to since. */
-export function lastKnownFiles(
+function lastKnownFiles(
   { checkpoints, restores }: FoldState,
   seq: Seq,
 ): { checkpoint: Checkpoint; since: Seq } | undefined {

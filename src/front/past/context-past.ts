@@ -40,7 +40,6 @@ export function createContextPast({ store, id, codec, fold, board }: ContextPast
   const read = (after: Seq, upTo: Seq) =>
     readShortened(store, codec, { ledger: id, after, upTo, ...(types && { types }) });
   let opened: ReturnType<typeof openContextLedger> | undefined;
-  let head = 0;
 
   async function timeOf(seq: Seq): Promise<number> {
     for await (const { at } of store.read(id, { after: seq - 1, upTo: seq })) return at;
@@ -53,7 +52,6 @@ export function createContextPast({ store, id, codec, fold, board }: ContextPast
       return history.size;
     },
     observe(event) {
-      head = event.seq;
       history.observe(event);
       places.observe(event);
       edits.observe(event);
@@ -66,7 +64,7 @@ export function createContextPast({ store, id, codec, fold, board }: ContextPast
       });
       const context = await (await opened).catchUp();
       return contextAt({
-        ...{ seq, at: time, head, context, edits, fork: places.at(seq) },
+        ...{ seq, at: time, head: await store.head(id), context, edits, fork: places.at(seq) },
         state: await history.stateAt(seq, read),
         board: await board.at(time),
       });

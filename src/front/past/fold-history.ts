@@ -17,7 +17,7 @@ export interface FoldHistory {
 }
 
 /** Events behind `after` up to `upTo`, as they were observed. */
-export type ReadBetween = (after: Seq, upTo: Seq) => AsyncIterable<StoredEvent>;
+type ReadBetween = (after: Seq, upTo: Seq) => AsyncIterable<StoredEvent>;
 
 interface Kept {
   seq: Seq;
