@@ -22,7 +22,7 @@ const FLAGS = [
   "--context-window",
   "20000",
   "--permission-mode",
-  "acceptEdits",
+  "bypassPermissions",
 ];
 
 /** `rounds`: each by its first attempt, and by those after it. */
@@ -46,11 +46,11 @@ async function setUp(rounds: (ScriptRound | [first: ScriptRound, later: ScriptRo
   const json = async (...args: string[]) => JSON.parse(await run(...args, "--json"));
   const asked = () => server.log().requests.filter(({ delivered, body }) => delivered && !isSubtask({ body }));
   /** The fork, and the hash of what it asks first. */
-  const forkAt = async (id: string, seq: number, ...words: string[]) => {
+  const forkAt = async (id: string, seq: number, words: string[] = FLAGS) => {
     const fork = await json("contexts", "fork", id, String(seq));
     const before = asked().length;
     isForking = true;
-    await run("-p", "-r", fork.id, ...words, ...FLAGS);
+    await run("-p", "-r", fork.id, ...words);
     isForking = false;
     return { fork, first: asked()[before]?.sha256 };
   };
@@ -69,7 +69,7 @@ const ROUNDS: ScriptRound[] = [
       { name: "bash", input: { command: "echo two" } },
     ],
   },
-  { calls: [{ name: "bash", input: { command: "sleep 0.2; echo late", background: true } }] },
+  { calls: [{ name: "bash", input: { command: "sleep 0.2; echo late", run_in_background: true } }] },
   { calls: [{ name: "task", input: { description: "look", prompt: "Look at the subtask" } }] },
   { calls: [{ name: "todo_write", input: { todos: [{ content: "first", status: "in_progress" }] } }] },
   { calls: [{ name: "compact", input: {} }] },
@@ -89,6 +89,8 @@ test("a fork from any event of a turn asks first what was asked there, byte for 
   const { events }: { events: Recorded[] } = await json("contexts", "show", id);
   const replies = events.filter(({ type, actor }) => type === "reply.received" && actor === "lead");
   expect(replies.length).toBe(ROUNDS.length);
+  const types = new Set(events.map(({ type }) => type));
+  expect(["job.started", "subagent.started", "context.compacted"].filter((type) => !types.has(type))).toEqual([]);
 
   const found: unknown[] = [];
   for (const [i, reply] of replies.entries()) {
@@ -124,8 +126,10 @@ test("a fork from any event of a turn asks first what was asked there, byte for 
   expect((await forkAt(id, last.seq)).first).toBe(sent[where.request.n - 1]);
   // Before the turn it waits for words: the same ones are asked the same.
   const input = events.find(({ type }) => type === "input.received")!;
-  const before = await forkAt(id, input.seq, "do it all");
+  const before = await forkAt(id, input.seq, ["do it all", ...FLAGS]);
   expect([before.fork.seq, before.fork.goesOn, before.first]).toEqual([input.seq, false, sent[0]]);
+  // The wider mode is not remembered, and no part of a request.
+  expect((await forkAt(id, replies[3]!.seq, [])).first).toBe(sent[3]);
   expect(server.log().invalid).toEqual([]);
 });
 
