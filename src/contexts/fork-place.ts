@@ -124,8 +124,6 @@ export async function forkPlaceAt(store: Pick<Store, "read" | "head">, context: 
   const places = createForkPlaces();
   for await (const event of store.read(context, {})) {
     places.observe(event);
-    if (event.seq < seq) continue;
-    if (places.at(seq).round === undefined && event.seq === seq && places.at(seq).seq === seq) break;
     if (event.seq > seq && event.actor === LEAD_AGENT && DECIDES.has(event.type)) break;
   }
   return places.at(seq);

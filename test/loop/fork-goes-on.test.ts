@@ -64,7 +64,7 @@ test("forks at random events fold without an open call, with an open turn of the
   const checkpoint = (await context.checkpoints()).find(({ seq }) => seq > 150)!;
   await context.restore(checkpoint.seq, { conversation: true });
   const head = await store.head(id);
-  const seqs = [head, head - 1, checkpoint.seq, ...Array.from({ length: 60 }, (_, i) => 6 + ((i * 131) % (head - 6)))];
+  const seqs = [head, head - 1, checkpoint.seq, ...Array.from({ length: 30 }, (_, i) => 6 + ((i * 131) % (head - 6)))];
   for (const seq of seqs) {
     const said = await readContextAt({ store, id, codec: readers.codec, fold: readers.past }, seq);
     const fork = await context.fork(seq);
