@@ -193,7 +193,7 @@ const TRACES: Command = {
     show: verb({
       words: "[CONTEXT …]",
       help: "the requests as JSON, a line each (default: of the newest context); nothing is sent",
-      flags: { ...OF_TRACES, ...PLACE },
+      flags: { ...OF_TRACES, ...LOOK },
       run: async (flags, contexts) => (await traces()).showTraces(flags, contexts),
     }),
     send: verb({

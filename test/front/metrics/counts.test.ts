@@ -1,10 +1,12 @@
 // What is counted of a context: from its events alone, once, also over a fork, a restore and a restart.
 import { expect, onTestFinished, test } from "vitest";
 import { countContexts } from "../../../src/front/metrics/count-contexts.ts";
-import { cacheBreaks, countsSlice, dataBytes } from "../../../src/front/metrics/counts.ts";
+import { type ContextCounts, cacheBreaks, countsSlice, dataBytes } from "../../../src/front/metrics/counts.ts";
 import { figuresOf } from "../../../src/front/metrics/figures.ts";
 import { contextReaders } from "../../../src/front/monitor/readers.ts";
+import { openRedisStore } from "../../../src/ledger/redis/index.ts";
 import type { EventInput, Store } from "../../../src/ledger/store.ts";
+import { hasRedis, startRedis } from "../../ledger/redis-server.ts";
 import { makeLongContext } from "../monitor/long-context.ts";
 import { openWorld } from "../monitor/monitor.ts";
 
@@ -154,4 +156,24 @@ test("figures come together, and only what is new is read; a restart begins with
   await again.upToDate([{ id: ids[0]!, events: 1_001 }]);
   expect(reads).toEqual([expect.objectContaining({ after: 1_000, upTo: 1_001 })]);
   expect(figuresOf(again).of(ids[0]!, 1_001)?.rounds).toBe(known!.rounds! + 1);
+});
+
+test.runIf(hasRedis())("contexts on a Redis server are counted as those in a file", async () => {
+  const redis = await startRedis();
+  const { store, root } = await openWorld();
+  const remote = await openRedisStore(redis.url("counted"));
+  onTestFinished(async () => {
+    await remote.close();
+    await redis.stop();
+  });
+  const found = [];
+  for (const one of [store, remote]) {
+    const id = await makeLongContext(one, { root, events: 700, from: 1_000 });
+    found.push(await countsOf(one, id));
+    const again = counting(one);
+    await again.upToDate([{ id, events: 700 }]);
+    expect(again.of(id)).toEqual(found.at(-1));
+  }
+  const [{ cache: _, ...inFile }, { cache: __, ...onServer }] = found as [ContextCounts, ContextCounts];
+  expect(onServer).toEqual(inFile);
 });
