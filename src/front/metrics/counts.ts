@@ -18,14 +18,14 @@ const MOST_MODELS = 20;
 const MOST_CAUSES = 20;
 export const OTHER = "other";
 
-export interface ModelCounts {
+interface ModelCounts {
   replies: number;
   /** Calls beside the conversation: summaries, evaluators. */
   asides: number;
   usage: Usage;
 }
 
-export interface ToolCounts {
+interface ToolCounts {
   calls: number;
   errors: number;
   ms: number;

@@ -12,7 +12,7 @@ import { exposition } from "./exposition.ts";
 import { familiesOf, type ProjectFigures } from "./families.ts";
 import { addTotals, noTotals, type Totals, withBreaks } from "./totals.ts";
 
-export interface MeasuredProject {
+interface MeasuredProject {
   readonly row: Pick<ProjectRow, "id" | "name">;
   readonly store: Store;
   readonly counts: CountedContexts;

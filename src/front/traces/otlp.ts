@@ -6,7 +6,7 @@ const KINDS = { internal: 1, client: 3 } as const;
 const STATUS = { unset: 0, error: 2 } as const;
 /** Sampled, and known not to come from elsewhere. */
 const FLAGS = 0x101;
-export const SCOPE = "holdfast";
+const SCOPE = "holdfast";
 
 type AnyValue =
   | { stringValue: string }
