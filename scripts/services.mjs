@@ -1,4 +1,4 @@
-// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name, a browser for the monitor's page,
+// Makes sure that what the tests need is there: strace for the crash tests, bubblewrap for the sandbox, openssl for a certificate, tmux for the interactive terminal, redis-server for the store of that name, a browser for the monitor's page, promtool for its metrics,
 // ip and mkfs.ext4 for machines that are cut off and disks without power.
 // Under CI=true a missing one fails. shellcheck is for the checks alone (scripts/check.mjs): where it cannot be installed, they go without.
 import { spawnSync } from "node:child_process";
@@ -14,6 +14,7 @@ const PACKAGES = {
   "redis-server": "redis-server",
   faketime: "faketime",
   "chromium-headless-shell": "chromium-headless-shell",
+  promtool: "prometheus",
   // What only root can do.
   ...(process.getuid?.() === 0 && { ip: "iproute2", "mkfs.ext4": "e2fsprogs" }),
 };

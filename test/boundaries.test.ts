@@ -68,6 +68,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     "version.ts",
   ],
   front: [
+    "backup/own-ledgers.ts",
     "ledger",
     "text",
     "contexts",

@@ -28,6 +28,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["front/text/text-output.ts", "text", "what the lead said: shown once"],
   ["front/sdk-protocol/stream-json.ts", "reason", "how a turn ended: a code of the loop"],
   ["contexts/listing.ts", "reason", "how a turn ended: a code of the loop"],
+  ["front/traces/gather.ts", "reason", "how a turn ended: a code of the loop"],
   ["hub/hub.ts", "reason", "how a turn ended: a code of the loop"],
   ["loop/agent.ts", "reason", "how a turn ended: a code of the loop"],
   ["loop/hosting.ts", "reason", "how a turn ended: a code of the loop"],
@@ -48,7 +49,10 @@ const covers = ([place, from]: (typeof EXCEPTIONS)[number], file: string, said: 
 
 describe("decisions by text", () => {
   const found = files.flatMap((file) =>
-    decisionsIn(fs.readFileSync(path.join(src, file), "utf8"), file.endsWith(".tsx") ? "tsx" : "ts").map((one) => ({ file, ...one })),
+    decisionsIn(fs.readFileSync(path.join(src, file), "utf8"), file.endsWith(".tsx") ? "tsx" : "ts").map((one) => ({
+      file,
+      ...one,
+    })),
   );
 
   it("are in no file of ours", () => {

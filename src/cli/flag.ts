@@ -110,7 +110,7 @@ export const count = (argument: string, help: string, more?: More): Flag<number 
     { argument, ...more },
   );
 
-const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** In milliseconds. */
 export const timeSpan = (argument: string, help: string, more?: More): Flag<number | undefined> =>
@@ -119,7 +119,7 @@ export const timeSpan = (argument: string, help: string, more?: More): Flag<numb
     (given, typed) => {
       const value = last(given);
       if (value === undefined) return undefined;
-      const [, amount, unit = ""] = /^(\d{1,6})(ms|s|m|h)$/.exec(value) ?? [];
+      const [, amount, unit = ""] = /^(\d{1,6})(ms|s|m|h|d)$/.exec(value) ?? [];
       if (amount !== undefined) return Number(amount) * UNITS_MS[unit]!;
       throw wrong(`${typed} takes a time such as 30s, 5m or 1h, not "${value}"`);
     },

@@ -4,8 +4,11 @@ import { HOOK_EVENTS } from "../claude-code/hook-events.ts";
 import type { FileKeeper } from "../contexts/file-keeper.ts";
 import { requestLine } from "../front/presentation/command-line.ts";
 import type { Screen } from "../front/text/screen.ts";
+import type { LiveTraces } from "../front/traces/live.ts";
 import { createHarness, type Harness } from "../harness.ts";
 import { HoldfastError } from "../ledger/error.ts";
+import type { Codec } from "../ledger/events.ts";
+import type { Store } from "../ledger/store.ts";
 import type { Mechanism } from "../loop/seams.ts";
 import type { ApprovalsOptions } from "../mechanisms/approvals/index.ts";
 import type { Budget } from "../mechanisms/budget/events.ts";
@@ -76,8 +79,9 @@ export async function openHarness(
   const { hooks, says: ofHooks } = await hooksOf(plugins);
   const mcp = await mcpServers(settings, flags, plugins);
   settings.says.push(...says, ...ofHooks, ...mcp.warnings);
+  const traces = await tracesOf(store, settings.says, () => harness.host.codec);
   const links = store.reach === "network" ? await import("../contexts/project/links.ts") : undefined;
-  const harness = createHarness({
+  const harness: Harness = createHarness({
     model,
     store,
     root: project.root,
@@ -112,14 +116,14 @@ export async function openHarness(
     openModel: open,
     appendSystemPrompt: flags.appendSystemPrompt,
     systemPrompt: flags.systemPrompt,
-    mechanisms,
+    mechanisms: traces ? [...(mechanisms ?? []), traces.mechanism] : mechanisms,
     fallbackModels: fallbacks.map((spec) => () => open(spec)),
   });
   // The rehearsal model stands in where nothing was chosen: that is nothing to go on with.
   const byDefault = defaultModelSpec(env);
   const modelSpec = spec ?? (byDefault === "rehearsal" ? undefined : byDefault);
   return {
-    harness,
+    harness: traces ? sentAtEnd(harness, traces) : harness,
     model,
     settings,
     ...(modelSpec && { modelSpec }),
@@ -129,6 +133,28 @@ export async function openHarness(
 }
 
 const LEAST_WINDOW = 1_000;
+
+/** Nothing is loaded where nothing is set. */
+async function tracesOf(store: Store, says: string[], codec: () => Codec): Promise<LiveTraces | undefined> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = process.env;
+  if (!all && !own) return undefined;
+  const { traceSettings } = await import("../front/traces/settings.ts");
+  const { settings, says: why } = traceSettings(process.env);
+  if (why !== undefined) says.push(why);
+  if (!settings.endpoint) return undefined;
+  const { sendLive } = await import("../front/traces/live.ts");
+  return sendLive({ store, codec, settings });
+}
+
+/** When all agents are let go, and the store is still open. */
+const sentAtEnd = (harness: Harness, traces: LiveTraces): Harness => ({
+  ...harness,
+  async close() {
+    await harness.close();
+    const problem = await traces.close().catch(() => undefined);
+    if (problem !== undefined) process.stderr.write(`holdfast: ${problem}\n`);
+  },
+});
 
 /** Those of settings first. */
 function joined(first: HookConfig, more: HookConfig): HookConfig {

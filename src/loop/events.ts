@@ -92,6 +92,15 @@ export const loopEvents = {
         machine: z.string().optional(),
       }),
   },
+  /** Its last holder had not let it go. `was`: its process had ended; it lived past its time; it is on a machine that was not heard of. */
+  "agent.taken": {
+    v: 1,
+    schema: () =>
+      z.object({
+        from: z.object({ machine: z.string(), pid: z.number(), was: z.enum(["gone", "alive", "unseen"]) }),
+        by: z.object({ machine: z.string(), pid: z.number() }),
+      }),
+  },
   "input.received": {
     v: 1,
     schema: () =>

@@ -170,6 +170,8 @@ export function createHost(opts: HostOptions): Host {
         const arrived = arrival(ledger, name, { root: opts.root, isOwn: opts.isOwnFolder });
         if (arrived.length > 0) await agent.turn.append(arrived);
       }
+      const takenOver = takeover(lease);
+      if (takenOver && !ledger.readOnly) await agent.turn.append([takenOver]);
       const whom = { context, agent: name };
       let isLost = false;
       const lose = () => {
@@ -198,6 +200,17 @@ export function createHost(opts: HostOptions): Host {
       for (const m of mechanisms) await quietly(() => m.close?.());
       for (const it of taken) await it.release();
     },
+  };
+}
+
+/** Undefined: nobody had it, or its holder let it go. */
+function takeover({ takenFrom, tookOver, holder }: Lease): { type: string; data: unknown } | undefined {
+  if (!takenFrom) return undefined;
+  const { machine, pid } = takenFrom;
+  const was = machine !== holder.machine ? "unseen" : tookOver ? "alive" : "gone";
+  return {
+    type: "agent.taken",
+    data: { from: { machine, pid, was }, by: { machine: holder.machine, pid: holder.pid } },
   };
 }
 

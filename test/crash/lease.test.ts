@@ -34,9 +34,11 @@ const types = async (world: World): Promise<string[]> =>
     (type) => type !== "checkpoint.kept" && type !== "hook.ran",
   ); // beside the model call; of the house
 
+/** Begun by one process, ended by another. */
 const ONE_TURN = [
   ...["context.created", "agent.created", "context.started", "input.received", "turn.started"],
-  ...["context.checkpointed", "surroundings.said", "input.taken", "request.changed", "reply.received", "turn.ended"],
+  ...["context.checkpointed", "surroundings.said", "input.taken", "request.changed"],
+  ...["agent.taken", "reply.received", "turn.ended"],
 ];
 
 function measured(what: string, ms: number): void {

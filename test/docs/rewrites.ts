@@ -67,6 +67,11 @@ export const REWRITES: Rewrite[] = [
     why: "the set-up has run it: a team waits, its plans are answered below",
   },
   {
+    printed: /^holdfast traces (?:show|send)( .*)?$/,
+    becomes: "holdfast traces show {context}",
+    why: "sending needs a collector: test/front/traces/ has one",
+  },
+  {
     printed: /^holdfast worker.*$/,
     becomes: "holdfast worker",
     why: "runs until Ctrl-C: the set-up starts it and ends it so",

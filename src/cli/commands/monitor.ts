@@ -3,6 +3,10 @@ import path from "node:path";
 import { listProjects } from "../../contexts/project/links.ts";
 import { openHome } from "../../contexts/project.ts";
 import { projectFiles } from "../../contexts/project-files.ts";
+import { countContexts } from "../../front/metrics/count-contexts.ts";
+import { countsSlice } from "../../front/metrics/counts.ts";
+import { figuresOf, keepCounts } from "../../front/metrics/figures.ts";
+import { createMetrics } from "../../front/metrics/metrics.ts";
 import type { ProjectRow } from "../../front/monitor/api.ts";
 import { listenOnLoopback } from "../../front/monitor/listen.ts";
 import type { MonitoredProject } from "../../front/monitor/monitored-project.ts";
@@ -39,17 +43,24 @@ const recordingOf = async (store: Store, context: string): Promise<string> =>
 
 export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Promise<number> {
   const ends = new AbortController();
-  const overview = createOverview({ signal: ends.signal });
+  const { readers, promptCache } = contextReaders();
+  const slice = countsSlice(promptCache);
+  const counts = keepCounts(({ store }) => countContexts({ store, codec: readers.codec, slice, signal: ends.signal }));
+  const overview = createOverview({ signal: ends.signal, figures: (project) => figuresOf(counts.of(project)) });
   const projects = createProjects(flags, overview);
+  const metrics = createMetrics({
+    projects: () => projects.all().map((project) => ({ ...project, counts: counts.of(project) })),
+    overview: () => overview.look().then(overview.now),
+  });
   try {
     const { token, file } = tokenIn(flags);
     if (dirs.length > 0) for (const dir of dirs) await projects.open(dir);
     else await projects.openKnown();
     overview.now().catch(() => undefined); // the list is there when the page asks for it
-    const { promptCache } = contextReaders();
     const page = pageFiles(monitorPageFolder());
     const listening = await listenOnLoopback(
-      (port) => createMonitorApp({ project: projects.get, overview, promptCache, page, token, port, recordingOf }),
+      (port) =>
+        createMonitorApp({ project: projects.get, overview, promptCache, page, token, port, metrics, recordingOf }),
       { port: flags.port ?? USUAL_PORT, isGiven: flags.port !== undefined },
     );
     const url = `http://127.0.0.1:${listening.port}/?token=${token}`;
@@ -116,6 +127,7 @@ function createProjects(flags: MonitorFlags, overview: OverviewSource) {
 
   return {
     get: (id: string): MonitoredProject | undefined => all.get(id),
+    all: (): MonitoredProject[] => [...all.values()],
     get count() {
       return all.size;
     },

@@ -178,6 +178,33 @@ const MONITOR: Command = {
   },
 };
 
+const OF_TRACES = {
+  all: toggle("all contexts of this project"),
+  since: timeSpan("TIME", "only turns that ended within this time, such as 7d; of all contexts, where none is named"),
+};
+const traces = () => import("../commands/traces.ts");
+
+const TRACES: Command = {
+  help: "what was done as OpenTelemetry traces",
+  also: ["trace"],
+  bare: "show",
+  more: "A process that has OTEL_EXPORTER_OTLP_ENDPOINT sends its turns by itself as they end. Texts go with them only where\nOTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is true.",
+  verbs: {
+    show: verb({
+      words: "[CONTEXT …]",
+      help: "the requests as JSON, a line each (default: of the newest context); nothing is sent",
+      flags: { ...OF_TRACES, ...LOOK },
+      run: async (flags, contexts) => (await traces()).showTraces(flags, contexts),
+    }),
+    send: verb({
+      words: "[CONTEXT …]",
+      help: "send what is recorded to OTEL_EXPORTER_OTLP_ENDPOINT; once more is harmless",
+      flags: { ...OF_TRACES, ...LOOK },
+      run: async (flags, contexts) => (await traces()).sendTraces(flags, contexts),
+    }),
+  },
+};
+
 const CRON: Command = {
   help: "what is scheduled",
   also: ["crons", "schedule", "schedules"],
@@ -281,6 +308,7 @@ export const WORK_COMMANDS: Readonly<Record<string, Command>> = {
   worktrees: WORKTREES,
   worker: WORKER,
   monitor: MONITOR,
+  traces: TRACES,
   ...KNOWLEDGE_COMMANDS,
   cron: CRON,
   workflow: WORKFLOW,

@@ -47,6 +47,7 @@ const EXACTLY: Readonly<Record<string, RowKind>> = {
   "context.elided": "turn",
   "context.uncompacted": "turn",
   "agent.moved": "other",
+  "agent.taken": "trouble",
   "inbox.delivered": "other",
   "team.idled": "other",
 };
@@ -76,6 +77,10 @@ const plainTitle = ({ type, data }: StoredEvent): string =>
   oneLine(`${type} ${isRecord(data) && Object.keys(data).length === 0 ? "" : (JSON.stringify(data) ?? "")}`, WIDTH);
 
 const line = (text: string): string => oneLine(text, WIDTH);
+
+const TAKEN = {
+  ...{ gone: "is gone", alive: "lived past its time", unseen: "on another machine was not heard of" },
+} as const;
 
 function titled(event: KnownEvent): Omit<Shown, "kind"> {
   switch (event.type) {
@@ -110,6 +115,10 @@ function titled(event: KnownEvent): Omit<Shown, "kind"> {
     }
     case "turn.started":
       return { title: event.data.cause === "input" ? "a turn begins" : `a turn begins (${event.data.cause})` };
+    case "agent.taken": {
+      const { from, by } = event.data;
+      return { title: `taken over by process ${by.pid}: process ${from.pid} ${TAKEN[from.was]}` };
+    }
     case "turn.ended": {
       const { reason: how, error, text } = event.data;
       const failed = how === "failed" || how === "blocked";

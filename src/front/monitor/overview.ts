@@ -27,14 +27,18 @@ export interface Told {
   message: LiveMessage;
 }
 
-/** What takes reading: tokens, cost, data. Contract: undefined until it is known; `onKnown` is told when that changes. */
+export type Figures = Pick<ContextRow, "rounds" | "agents" | "tokens" | "cost" | "dataBytes">;
+
+/** What takes reading: tokens, cost, data. Contract: undefined until it is known; what is not read up to `events` is read on, and `onKnown` is told what changed, several together. */
 export interface FiguresSource {
-  of(context: string): Pick<ContextRow, "rounds" | "agents" | "tokens" | "cost" | "dataBytes"> | undefined;
-  onKnown(tell: (context: string) => void): void;
+  of(context: string, events: number): Figures | undefined;
+  onKnown(tell: (contexts: readonly string[]) => void): void;
 }
 
 export interface OverviewSource {
   now(): Promise<Overview>;
+  /** Hosts that died have said nothing: those that were alive are looked at. Contract: what is found is told, and part of `now`. */
+  look(): Promise<void>;
   /** `since`: the id of the last message that was heard; where it is not known any more, or none, everything comes first. */
   follow(since: string | undefined, signal: AbortSignal): AsyncGenerator<Told, void>;
   row(key: ContextKey): Promise<ContextRow | undefined>;
@@ -127,7 +131,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       ...(info.ttlMs !== undefined && { ttlMs: info.ttlMs }),
       ...(info.forkOf && { forkOf: { context: info.forkOf.context, seq: info.forkOf.seq } }),
       ...(backup && { backup: { at: backup.at, lag: backup.lag, place: printable(backup.place) } }),
-      ...known?.of(info.id),
+      ...known?.of(info.id, info.events),
     };
     return { row, needs, isHeld: info.heldBy !== undefined };
   }
@@ -194,14 +198,31 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   }
 
   /** A host that was killed has said nothing: its lease does. */
-  async function look(): Promise<void> {
+  function markHeld(): void {
+    for (const state of states.values())
+      for (const [id, { isHeld, row }] of state.listed) if (isHeld || row.status === "running") state.dirty.add(id);
+    flushSoon();
+  }
+
+  async function lookOften(): Promise<void> {
     while (!signal.aborted) {
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-      if (listeners.size === 0) continue;
-      for (const state of states.values())
-        for (const [id, { isHeld, row }] of state.listed) if (isHeld || row.status === "running") state.dirty.add(id);
-      flushSoon();
+      if (listeners.size > 0) markHeld();
     }
+  }
+
+  /** Only the figures: nothing else is looked at for them. */
+  function figuresKnown({ listed, figures: known }: ProjectState, contexts: readonly string[]): void {
+    const rows: ContextRow[] = [];
+    for (const context of contexts) {
+      const before = listed.get(context);
+      if (!before) continue;
+      const row = { ...before.row, ...known?.of(context, before.row.events) };
+      if (JSON.stringify(row) === JSON.stringify(before.row)) continue;
+      listed.set(context, { ...before, row });
+      rows.push(row);
+    }
+    if (rows.length > 0) tell({ kind: "contexts", rows, gone: [] });
   }
 
   async function beginOne(state: ProjectState): Promise<void> {
@@ -210,13 +231,13 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     await readTeams(state).catch(() => undefined);
     for (const info of await listContexts(state.project.store).catch(() => []))
       if (!info.aside) state.listed.set(info.id, await describe(state, info));
-    state.figures?.onKnown((context) => rang(state.project.row.id, context));
+    state.figures?.onKnown((contexts) => figuresKnown(state, contexts));
   }
 
   const begin = (): Promise<void> => {
     begun ??= (async () => {
       for (const state of states.values()) await beginOne(state);
-      look().catch(() => undefined);
+      lookOften().catch(() => undefined);
     })();
     return begun;
   };
@@ -244,6 +265,11 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
 
   return {
     ...{ now, rang, add },
+    async look() {
+      await begin();
+      markHeld();
+      await flushing;
+    },
     setUnopened(rows) {
       const isSame = JSON.stringify(rows) === JSON.stringify(unopened);
       unopened = rows;

@@ -3,6 +3,7 @@ import { type Context as Asked, Hono } from "hono";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Seq } from "../../ledger/store.ts";
+import { CONTENT_TYPE } from "../metrics/exposition.ts";
 import { type BoardPast, createBoardPast } from "../past/board.ts";
 import { printable } from "../presentation/printable.ts";
 import { act } from "./act.ts";
@@ -136,9 +137,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     });
 
   app.get("/metrics", async (asked) =>
-    opts.metrics
-      ? asked.body(await opts.metrics(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" })
-      : asked.notFound(),
+    opts.metrics ? asked.body(await opts.metrics(), 200, { "content-type": CONTENT_TYPE }) : asked.notFound(),
   );
 
   app.get("/api/overview", async (asked) => asked.json(await overview.now()));

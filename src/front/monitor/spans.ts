@@ -64,6 +64,9 @@ export function gatherSpans(): SpanGatherer {
           begin(`turn ${actor}`, { agent, kind: "turn", from: at, seq, title: `turn (${fact.data.cause})` });
           if (fact.data.cause === "resume") mark(event, "takeover", `${agent}: taken up again`);
           break;
+        case "agent.taken":
+          mark(event, "takeover", `${agent}: taken over (its process ${fact.data.from.pid} was ${fact.data.from.was})`);
+          break;
         case "turn.ended": {
           const failed = fact.data.reason === "failed" || fact.data.reason === "blocked";
           end(`turn ${actor}`, at, { ...(failed && { failed }) });

@@ -4,6 +4,10 @@ import path from "node:path";
 import { onTestFinished } from "vitest";
 import { monitorPageOfSources } from "../../../scripts/monitor-page.ts";
 import { projectFiles } from "../../../src/contexts/project-files.ts";
+import { countContexts } from "../../../src/front/metrics/count-contexts.ts";
+import { countsSlice } from "../../../src/front/metrics/counts.ts";
+import { figuresOf } from "../../../src/front/metrics/figures.ts";
+import { createMetrics } from "../../../src/front/metrics/metrics.ts";
 import { type Listening, listenOnLoopback } from "../../../src/front/monitor/listen.ts";
 import type { MonitoredProject } from "../../../src/front/monitor/monitored-project.ts";
 import { createOverview } from "../../../src/front/monitor/overview.ts";
@@ -39,8 +43,15 @@ export async function openMonitor(
     files: (of) => projectFiles({ root: of || root, dir: files }),
   };
   const ends = new AbortController();
-  const overview = createOverview({ signal: ends.signal });
+  const counts = countContexts({
+    ...{ store, codec: readers.codec, slice: countsSlice(promptCache), signal: ends.signal },
+  });
+  const overview = createOverview({ signal: ends.signal, figures: () => figuresOf(counts) });
   overview.add(project);
+  const metrics = createMetrics({
+    projects: () => [{ ...project, counts }],
+    overview: () => overview.look().then(overview.now),
+  });
   const page = pageFiles(await monitorPageOfSources());
   const listening: Listening = await listenOnLoopback(
     (own) =>
@@ -52,6 +63,7 @@ export async function openMonitor(
         token: TOKEN,
         port: own,
         recordingOf: async (of, context) => (await recordedFixture(of, context)).text,
+        metrics,
       }),
     { port, isGiven: port !== 0 },
   );
