@@ -14,6 +14,7 @@ import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { eventRow } from "./event-rows.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 import { gatherSpans, type SpanGatherer } from "./spans.ts";
+import { inStretches } from "./stretches.ts";
 import { gatherUsage, type UsageGatherer } from "./usage.ts";
 
 /** Rows of one answer. */
@@ -60,7 +61,8 @@ export interface ContextSourceOptions {
 }
 
 export function createContextSource({ project, id, promptCache, board }: ContextSourceOptions): ContextSource {
-  const { store, readers } = project;
+  const { readers } = project;
+  const store = inStretches(project.store);
   const spans = gatherSpans();
   const usage = gatherUsage(promptCache);
   const past = createContextPast({ store, id, codec: readers.codec, fold: readers.past, board });

@@ -1,13 +1,9 @@
 // What the monitor knows of every event of one ledger without keeping it: its type, whose it is, when; and what follows from all of them (spans, usage, costs).
-import { setImmediate as nextTick } from "node:timers/promises";
 import type { Codec } from "../../ledger/events.ts";
 import { withoutLongTexts } from "../../ledger/spill.ts";
 import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
 import type { RowKind } from "./api.ts";
 import { kindOf } from "./event-rows.ts";
-
-/** So long it reads at a stretch: other requests are answered in between. */
-const STRETCH_MS = 12;
 
 export interface EventIndex {
   /** How far it has read. */
@@ -30,6 +26,7 @@ export interface RowFilter {
 export type EventObserver = (event: StoredEvent) => void;
 
 export interface EventIndexOptions {
+  /** Contract: read in stretches. */
   store: Store;
   name: string;
   codec: Codec;
@@ -47,16 +44,12 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
   let reading: Promise<void> | undefined;
 
   async function readOn(): Promise<void> {
-    let since = performance.now();
     for await (const raw of store.read(name, { after: at.length })) {
       // A damaged stretch leaves a hole: positions stay seqs.
       while (at.length < raw.seq - 1) note("", "", raw.at);
       note(raw.type, raw.actor, raw.at);
       const decoded = codec.decode({ ...raw, data: withoutLongTexts(raw.data) });
       if (decoded.ok) for (const observe of observers) observe(decoded.event);
-      if (performance.now() - since < STRETCH_MS) continue;
-      await nextTick();
-      since = performance.now();
     }
   }
 

@@ -6,6 +6,7 @@ import { type Ledger, openLedger } from "../../ledger/ledger.ts";
 import type { Store } from "../../ledger/store.ts";
 import type { Place } from "../presentation/command-line.ts";
 import type { ProjectRow } from "./api.ts";
+import { inStretches } from "./stretches.ts";
 
 /** How ledgers of contexts are read. `waits`: only what tells who waits for a person, for contexts that are listed and not looked at. */
 export interface ContextReaders {
@@ -42,9 +43,10 @@ export function keepLedgers({
   most: number;
 }): LedgerOf {
   const kept = new Map<string, Promise<Ledger>>();
+  const unhurried = inStretches(store);
   return async (context) => {
     const found = kept.get(context);
-    const opening = found ?? openLedger({ store, name: context, codec, fold });
+    const opening = found ?? openLedger({ store: unhurried, name: context, codec, fold });
     kept.delete(context);
     kept.set(context, opening);
     for (const oldest of kept.keys()) {
