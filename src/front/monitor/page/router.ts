@@ -15,10 +15,16 @@ export const CONTEXT_VIEWS = [
 
 export type ContextViewName = (typeof CONTEXT_VIEWS)[number];
 
+/** A round of an agent, counted from 1: its request can be looked at. */
+export interface Round {
+  agent: string;
+  n: number;
+}
+
 export type Route =
   | { kind: "home" }
   | { kind: "project"; project: string }
-  | ({ kind: "context"; view: ContextViewName; seq?: number } & ContextKey)
+  | ({ kind: "context"; view: ContextViewName; seq?: number; round?: Round } & ContextKey)
   | { kind: "unknown"; address: string };
 
 export function routeOf(hash: string): Route {
@@ -33,8 +39,10 @@ export function routeOf(hash: string): Route {
   if (third !== "c" || context === undefined) return { kind: "unknown", address: hash };
   const asked = new URLSearchParams(query);
   const view = CONTEXT_VIEWS.find((name) => name === asked.get("view")) ?? "transcript";
-  const seq = /^\d{1,15}$/.exec(asked.get("seq") ?? "")?.[0];
-  return { kind: "context", project, context, view, ...(seq !== undefined && { seq: Number(seq) }) };
+  const seq = countIn(asked, "seq");
+  const [agent, n] = [asked.get("agent"), countIn(asked, "n")];
+  const round = agent !== null && n !== undefined && { round: { agent, n } };
+  return { kind: "context", project, context, view, ...(seq !== undefined && { seq }), ...round };
 }
 
 export function addressOf(route: Route): string {
@@ -47,12 +55,21 @@ export function addressOf(route: Route): string {
       const asked = new URLSearchParams();
       if (route.view !== "transcript") asked.set("view", route.view);
       if (route.seq !== undefined) asked.set("seq", String(route.seq));
+      if (route.round) {
+        asked.set("agent", route.round.agent);
+        asked.set("n", String(route.round.n));
+      }
       const query = asked.size > 0 ? `?${asked}` : "";
       return `#/p/${encodeURIComponent(route.project)}/c/${encodeURIComponent(route.context)}${query}`;
     }
     case "unknown":
       return route.address;
   }
+}
+
+function countIn(asked: URLSearchParams, name: string): number | undefined {
+  const digits = /^\d{1,15}$/.exec(asked.get(name) ?? "")?.[0];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 /** Undefined for what is no address: a lone `%`. */

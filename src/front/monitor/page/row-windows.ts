@@ -12,6 +12,8 @@ interface Wanted<Row> {
   /** Behind the last. */
   to: number;
   total: number;
+  /** Rows of another edition are shown until those of this one are there. */
+  edition: string | number;
   fetchWindow: FetchWindow<Row>;
 }
 
@@ -31,12 +33,13 @@ interface Page<Row> {
   rows: readonly Row[];
   /** How many there were in all when it was asked for: a page that is short is asked for again only when there are others. */
   total: number;
+  edition: string | number;
 }
 
 /** Contract: `onChange` is called when rows came later, or when it is time to ask again for what failed. */
 export function createRowWindows<Row>(onChange: () => void): RowWindows<Row> {
   const pages = new Map<number, Page<Row>>();
-  const asked = new Map<number, { total: number; end: AbortController }>();
+  const asked = new Map<number, AbortController>();
 
   function keep(index: number, page: Page<Row>): void {
     pages.delete(index);
@@ -47,9 +50,9 @@ export function createRowWindows<Row>(onChange: () => void): RowWindows<Row> {
     }
   }
 
-  async function arrives(index: number, total: number, rows: Promise<readonly Row[]>, end: AbortController) {
+  async function arrives(index: number, coming: Promise<Page<Row>>, end: AbortController) {
     try {
-      const page = { rows: await rows, total };
+      const page = await coming;
       if (end.signal.aborted) return;
       asked.delete(index);
       keep(index, page);
@@ -57,28 +60,28 @@ export function createRowWindows<Row>(onChange: () => void): RowWindows<Row> {
     } catch {
       if (end.signal.aborted) return;
       setTimeout(() => {
-        if (asked.get(index)?.end !== end) return;
+        if (asked.get(index) !== end) return;
         asked.delete(index);
         onChange();
       }, AGAIN_MS);
     }
   }
 
-  function ask(index: number, { total, fetchWindow }: Wanted<Row>): void {
-    asked.get(index)?.end.abort();
+  function ask(index: number, { total, edition, fetchWindow }: Wanted<Row>): void {
     const end = new AbortController();
     const from = index * PAGE;
     const rows = fetchWindow(from, Math.min(PAGE, total - from), end.signal);
     if (!(rows instanceof Promise)) {
-      asked.delete(index);
-      return keep(index, { rows, total });
+      keep(index, { rows, total, edition });
+      return;
     }
-    asked.set(index, { total, end });
-    void arrives(index, total, rows, end);
+    asked.set(index, end);
+    const coming = rows.then((whole) => ({ rows: whole, total, edition }));
+    void arrives(index, coming, end);
   }
 
   function drop(index: number): void {
-    asked.get(index)?.end.abort();
+    asked.get(index)?.abort();
     asked.delete(index);
   }
 
@@ -93,7 +96,9 @@ export function createRowWindows<Row>(onChange: () => void): RowWindows<Row> {
         const page = pages.get(index);
         if (page) keep(index, page);
         const isWhole = page && (page.rows.length >= expected || page.total === wanted.total);
-        if (!isWhole && asked.get(index)?.total !== wanted.total) ask(index, wanted);
+        const isFresh = isWhole && page.edition === wanted.edition;
+        // One question at a time for each page: rows that come quicker than answers must not cancel every answer.
+        if (!isFresh && !asked.has(index)) ask(index, wanted);
       }
     },
     clear() {

@@ -21,6 +21,7 @@ export function Shell() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, defaultPrevented, repeat } = event;
+      if (isInDialog(event.target)) return;
       const isTyping = isField(event.target);
       if (keyboard.press({ key, ctrlKey, metaKey, altKey, defaultPrevented, repeat, isTyping })) event.preventDefault();
     };
@@ -79,8 +80,9 @@ function Content({ route }: { route: Route }) {
     case "project":
       return <ProjectView key={route.project} project={route.project} />;
     case "context": {
-      const { project, context, view, seq } = route;
-      return <ContextView key={`${project}/${context}`} project={project} context={context} view={view} seq={seq} />;
+      const { project, context, view, seq, round } = route;
+      const key = `${project}/${context}`;
+      return <ContextView key={key} project={project} context={context} view={view} seq={seq} round={round} />;
     }
     case "unknown":
       return (
@@ -133,8 +135,14 @@ function Connection({ state }: { state: LiveState }) {
   );
 }
 
+/** What letters are typed into; a slider and a box to tick are not. */
 const isField = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+  target instanceof HTMLElement &&
+  (target.isContentEditable || target.matches("textarea, select, input:not([type=range], [type=checkbox])"));
+
+/** It has its own keys, Escape above all. */
+const isInDialog = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("dialog") !== null;
 
 function skipToMain(event: Event): void {
   event.preventDefault();

@@ -12,6 +12,8 @@ export interface VirtualListProps<Row> {
   fetchWindow: FetchWindow<Row>;
   /** Another one (another filter, another order): what was kept is dropped. Rows added at the end need none, only a larger `total`. */
   version: string | number;
+  /** The same rows as of another moment: those that are there are shown until the new ones are. */
+  edition?: string | number;
   keyOf(row: Row): string;
   renderRow(row: Row, position: number): ComponentChildren;
   classOf?(row: Row): string;
@@ -24,6 +26,8 @@ export interface VirtualListProps<Row> {
   reveal?: number | undefined;
   /** Begins at the end, and stays there while rows are added, as long as the reader is there. */
   followsEnd?: boolean;
+  /** Told when the reader comes to the end, or leaves it. */
+  onAtEnd?(isAtEnd: boolean): void;
   /** Where a row is now: with it the list keeps its place when rows come or go above what is looked at. */
   positionOf?(key: string): number | undefined;
   /** Rows are cells under headings (`role="gridcell"`); the headings stay in sight while rows move below them. */
@@ -38,7 +42,7 @@ const MARGIN_ROWS = 8;
 const MOST_ROWS = 130;
 
 export function VirtualList<Row>(props: VirtualListProps<Row>) {
-  const { total, rowHeight, fetchWindow, version, selected, reveal, grid, followsEnd = false } = props;
+  const { total, rowHeight, fetchWindow, version, selected, reveal, grid, followsEnd = false, edition = 0 } = props;
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
@@ -57,12 +61,14 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
   const shown = Math.min(Math.ceil(height / rowHeight) + 1, MOST_ROWS - 2 * MARGIN_ROWS);
   const from = Math.max(0, Math.min(first, total - 1) - MARGIN_ROWS);
   const to = Math.min(total, first + shown + MARGIN_ROWS);
-  windows.want({ from, to, total, fetchWindow });
+  windows.want({ from, to, total, edition, fetchWindow });
 
   const look = () => {
     const element = box.current;
     if (!element) return;
-    isAtEnd.current = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
+    const isAtEndNow = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight;
+    if (isAtEndNow !== isAtEnd.current) props.onAtEnd?.(isAtEndNow);
+    isAtEnd.current = isAtEndNow;
     const top = Math.floor(element.scrollTop / rowHeight);
     setFirst(top);
     const row = windows.at(top);

@@ -1,0 +1,26 @@
+// What came in since a context was opened: how far it is, and the newest event of each kind, so that a tab knows when to ask anew.
+import type { ContextLiveMessage, ContextRow, RowKind } from "../../api.ts";
+import { ALL_KINDS } from "./kinds.ts";
+
+export interface LiveContext {
+  head: number;
+  /** By kind, the last event that came in since: one that grows means that there is something else to show. */
+  last: Readonly<Partial<Record<RowKind, number>>>;
+  /** The newest line of the list, where one came. */
+  row: ContextRow | undefined;
+}
+
+export const liveFrom = (head: number): LiveContext => ({ head, last: {}, row: undefined });
+
+/** Contract: another value where something changed; an event that came twice counts once. */
+export function withLive(live: LiveContext, message: ContextLiveMessage): LiveContext {
+  if (message.kind === "status") return { ...live, row: message.row };
+  const { head, rows } = message;
+  if (head <= live.head) return live;
+  const fresh = rows.filter(({ seq }) => seq > live.head);
+  const last = { ...live.last };
+  // After a long silence only the last rows come: of the others any kind may have been there.
+  if (fresh.length < head - live.head) for (const kind of ALL_KINDS) last[kind] = head;
+  for (const { kind, seq } of fresh) last[kind] = Math.max(last[kind] ?? 0, seq);
+  return { ...live, head, last };
+}

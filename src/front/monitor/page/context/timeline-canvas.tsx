@@ -1,0 +1,110 @@
+// The drawing of a timeline, as wide as its place and in the colours of the page.
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Timeline } from "../../api.ts";
+import { moment as clock, duration } from "../format.ts";
+import { useNow } from "../parts.tsx";
+import { type Colours, coloursOf, draw } from "./timeline-draw.ts";
+import { type Pointed, useHands } from "./timeline-hands.ts";
+import { heightOf, type Layout } from "./timeline-lanes.ts";
+import type { Range } from "./timeline-range.ts";
+
+interface TimelineCanvasProps {
+  timeline: Timeline | undefined;
+  /** All that there is, and the part that is shown. */
+  whole: Range | undefined;
+  range: Range | undefined;
+  /** Where what is not over ends. */
+  now: number;
+  moment: number | undefined;
+  chosen: number | undefined;
+  onWidth(width: number): void;
+  onRange(range: Range | undefined): void;
+  onChoose(seq: number): void;
+}
+
+/** Narrower than this, names get less room. */
+const NARROW = 600;
+
+export function TimelineCanvas(props: TimelineCanvasProps) {
+  const { timeline, whole, range, now, moment, chosen, onWidth, onRange, onChoose } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [width, setWidth] = useState(0);
+  const colours = useColours(box);
+  const agents = timeline?.agents ?? [];
+  const height = heightOf(agents.length);
+  const layout: Layout | undefined = range && { left: width < NARROW ? 64 : 120, width, range, agents, now };
+  const drawn = timeline && layout && whole && { timeline, layout, whole };
+  const { pointed, handlers } = useHands({ box, drawn, onRange, onChoose });
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const look = () => {
+      setWidth(element.clientWidth);
+      onWidth(element.clientWidth);
+    };
+    const seen = new ResizeObserver(look);
+    seen.observe(element);
+    look();
+    return () => seen.disconnect();
+  }, [onWidth]);
+
+  // Drawn when one of these is another: the layout is made of them.
+  useLayoutEffect(() => {
+    const brush = canvas.current?.getContext("2d");
+    if (!canvas.current || !brush || !drawn || !colours) return;
+    const scale = devicePixelRatio;
+    canvas.current.width = Math.round(width * scale);
+    canvas.current.height = Math.round(height * scale);
+    brush.setTransform(scale, 0, 0, scale, 0, 0);
+    draw(brush, { ...drawn, height, colours, moment, chosen });
+  }, [timeline, width, height, range?.from, range?.to, now, moment, chosen, colours]);
+
+  return (
+    <div
+      ref={box}
+      class="timeline-canvas"
+      role="application"
+      aria-label="Timeline. Left and right move, plus and minus zoom, 0 shows all, up and down go from stretch to stretch, Enter opens one. The same stands below as a table."
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is moved and zoomed by keys
+      tabIndex={0}
+      {...handlers}
+    >
+      <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} />
+      {pointed && <Tip pointed={pointed} width={width} />}
+      {timeline && agents.length === 0 && <p class="alone quiet-ink">Nothing was done yet.</p>}
+    </div>
+  );
+}
+
+function Tip({ pointed: { thing, x, y }, width }: { pointed: Pointed; width: number }) {
+  const now = useNow();
+  const side = x > width / 2 ? { right: `${Math.max(0, width - x + 8)}px` } : { left: `${x + 8}px` };
+  return (
+    <div class="tip" aria-hidden="true" style={{ top: `${y + 12}px`, ...side }}>
+      <b class="others">{thing.kind === "mark" ? thing.mark.title : thing.span.title}</b>
+      <span class="others quiet-ink">{tipFacts(thing, now).join(" · ")}</span>
+    </div>
+  );
+}
+
+function tipFacts(thing: Pointed["thing"], now: number): string[] {
+  if (thing.kind === "mark") return [thing.mark.kind, clock(thing.mark.at, now)];
+  const { agent, kind, from, to, failed } = thing.span;
+  const length = to === undefined ? "not over" : duration(to - from);
+  return [agent, kind, clock(from, now), length, ...(failed ? ["failed"] : [])];
+}
+
+/** Anew when the reader's system turns dark or light. */
+function useColours(of: { current: HTMLElement | null }): Colours | undefined {
+  const [colours, setColours] = useState<Colours | undefined>(undefined);
+  useLayoutEffect(() => {
+    const query = matchMedia("(prefers-color-scheme: dark)");
+    const look = () => of.current && setColours(coloursOf(of.current));
+    look();
+    query.addEventListener("change", look);
+    return () => query.removeEventListener("change", look);
+  }, [of]);
+  return colours;
+}
