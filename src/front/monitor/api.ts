@@ -212,10 +212,13 @@ export interface Timeline {
   marks: { at: number; seq: number; kind: "epoch" | "checkpoint" | "takeover" | "fork" | "restore"; title: string }[];
 }
 
-/** Charts: at most about 600 points each; parallel lists. */
+/** Charts: at most about 600 points each, one a round; parallel lists. Of a copy only what came since: the rest is another context's. */
 export interface UsageSeries {
   at: number[];
   seq: number[];
+  /** Whose round: a place in `agents`. */
+  by: number[];
+  agents: string[];
   /** Summed. */
   tokensIn: number[];
   tokensOut: number[];
@@ -223,6 +226,7 @@ export interface UsageSeries {
   usd: number[];
   /** What the model saw in that round. */
   window: number[];
+  /** What the newest model takes, where that is known. */
   windowMax?: number;
   /** Events so far, and bytes of shared data. */
   events: number[];
@@ -255,6 +259,10 @@ export interface Costs {
   tree: CostNode;
   epochs: { agent: string; seq: number; at: number; says: string }[];
   breaks: CostBreak[];
+  /** What this context began with, as a fork or an import: paid for there, and not in the tree. */
+  copied?: { seq: number; usd: number; tokens: TokenCounts };
+  /** Calls of models without a known price: the sums of money lack them. */
+  unpriced: number;
 }
 
 export interface DataRow {
@@ -285,6 +293,7 @@ export interface CheckpointRow {
   parent?: number;
   /** On the timeline of now. */
   current: boolean;
+  /** Contexts that were forked here, or from an event before the next one. */
   forks: string[];
 }
 
@@ -323,7 +332,7 @@ export interface ContextAt {
   restore?: { seq: number; name: string; files: boolean };
 }
 
-/** `/requests?agent=A[&upTo=N]`: of one agent, at most the last 1,000 up to round N. */
+/** `/requests?agent=A[&upTo=N][&count=M]`: of one agent, the last M up to round N, at most 1,000. */
 export interface RequestRow {
   n: number;
   seq: number;

@@ -25,14 +25,18 @@ export function checkpointRows(
   const isIn = (ranges: readonly (readonly [Seq, Seq])[], seq: Seq) =>
     ranges.some(([from, to]) => from <= seq && seq <= to);
   const first = Math.max(0, all.length - MOST_ROWS);
-  return all.slice(first).map(({ seq, at, name, auto, note, files }, i) => {
-    const before = all.slice(first, first + i);
-    const ranges = visibleRanges(jumps, seq - 1);
-    const parent = before.findLast((one) => isIn(ranges, one.seq));
+  /** The last one up to that event on the timeline that it was on. */
+  const before = (event: Seq) => {
+    const ranges = visibleRanges(jumps, event);
+    return all.findLast(({ seq }) => seq <= event && isIn(ranges, seq));
+  };
+  const forksAt = Map.groupBy(forks, (fork) => before(fork.seq)?.seq);
+  return all.slice(first).map(({ seq, at, name, auto, note, files }) => {
+    const parent = before(seq - 1);
     return {
       ...{ seq, at, name: oneLine(name, 200), auto, current: isIn(now, seq) },
-      forks: forks.filter((fork) => fork.seq === seq).map(({ context }) => context),
-      ...(note !== undefined && { note: oneLine(note, 300) }),
+      forks: forksAt.get(seq)?.map(({ context }) => context) ?? [],
+      ...(note !== undefined && { note: oneLine(note, 160) }),
       ...(typeof files?.files === "number" && { files: files.files }),
       ...(parent && { parent: parent.seq }),
     };

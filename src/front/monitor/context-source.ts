@@ -13,6 +13,7 @@ import { eventDetail, section } from "./event-detail.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { eventRow } from "./event-rows.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
+import { createRequestReader, type RequestReader } from "./requests.ts";
 import { gatherSpans, type SpanGatherer } from "./spans.ts";
 import { inStretches } from "./stretches.ts";
 import { gatherUsage, type UsageGatherer } from "./usage.ts";
@@ -38,6 +39,7 @@ export interface ContextSource {
   readonly index: EventIndex;
   readonly spans: SpanGatherer;
   readonly usage: UsageGatherer;
+  readonly requests: RequestReader;
   rows(asked: RowsAsked, signal: AbortSignal): Promise<RowsWindow>;
   /** Everything behind that event, in order; at most the last ones. */
   rowsAfter(seq: Seq): Promise<EventRow[]>;
@@ -65,6 +67,7 @@ export function createContextSource({ project, id, promptCache, board }: Context
   const store = inStretches(project.store);
   const spans = gatherSpans();
   const usage = gatherUsage(promptCache);
+  const requests = createRequestReader(project, id);
   const past = createContextPast({ store, id, codec: readers.codec, fold: readers.past, board });
   const jumps: Jump[] = [];
   const noteJump = ({ type, seq, data }: StoredEvent) => {
@@ -141,7 +144,7 @@ export function createContextSource({ project, id, promptCache, board }: Context
   }
 
   return {
-    ...{ id, index, spans, usage, past, context, jumps },
+    ...{ id, index, spans, usage, requests, past, context, jumps },
     async rows(asked, signal) {
       const { from, kinds, agent, text, upTo } = asked;
       const count = Math.min(MOST_ROWS, asked.count);

@@ -10,31 +10,63 @@ import type { RequestView } from "./api.ts";
 import { section } from "./event-detail.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 
-/** Longer ones are compared in words only. */
-const MOST_COMPARED = 1_500_000;
+/** Of both; longer ones are compared in words only. */
+const MOST_COMPARED = 12_000_000;
+
+/** Each reading begins at the first event, and whoever looks at one request looks at its neighbours next: so many before it and behind it are kept. */
+const BEFORE = 20;
+const BEHIND = 10;
 
 interface Round {
   agent: string;
   n: number;
 }
 
-export async function requestOf(
-  project: MonitoredProject,
-  context: string,
-  { agent, n }: Round,
-): Promise<Asked | undefined> {
-  const { store, readers } = project;
-  let before: RecordedRequest | undefined;
-  for await (const { request } of requestsOf({ store, codec: readers.codec, context, agent })) {
-    if (request.n === n) return { request, ...(before && { before }) };
-    before = request;
-  }
-  return undefined;
-}
-
 interface Asked {
   request: RecordedRequest;
   before?: RecordedRequest;
+}
+
+export interface RequestReader {
+  /** Contract: one reading at a time; what was answered never changes, and may come from what is kept. */
+  of(round: Round): Promise<Asked | undefined>;
+}
+
+export function createRequestReader({ store, readers }: MonitoredProject, context: string): RequestReader {
+  let kept: { agent: string; requests: readonly RecordedRequest[] } = { agent: "", requests: [] };
+  let reading: Promise<unknown> = Promise.resolve();
+
+  function keptOf({ agent, n }: Round): Asked | undefined {
+    if (kept.agent !== agent) return undefined;
+    const place = kept.requests.findIndex((one) => one.n === n);
+    const request = kept.requests[place];
+    const before = kept.requests[place - 1];
+    return request && (before || n === 1) ? { request, ...(before && { before }) } : undefined;
+  }
+
+  async function read({ agent, n }: Round): Promise<Asked | undefined> {
+    const found = keptOf({ agent, n });
+    if (found) return found;
+    const requests: RecordedRequest[] = [];
+    /** Grows until it is asked: not kept. */
+    let next: RecordedRequest | undefined;
+    for await (const { request } of requestsOf({ store, codec: readers.codec, context, agent })) {
+      if (!request.reply) next = request;
+      else if (request.n >= n - BEFORE) requests.push(request);
+      if (request.n >= n + BEHIND) break;
+    }
+    kept = { agent, requests };
+    const before = requests.at(-1);
+    return next?.n === n ? { request: next, ...(before && { before }) } : keptOf({ agent, n });
+  }
+
+  return {
+    of(round) {
+      const answer = reading.then(() => read(round));
+      reading = answer.catch(() => undefined);
+      return answer;
+    },
+  };
 }
 
 export async function bodyOf({ model, wire, request }: RecordedRequest): Promise<Buffer> {

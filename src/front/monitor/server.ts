@@ -17,7 +17,7 @@ import { createGuard } from "./guard.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
 import type { OverviewSource } from "./overview.ts";
 import { projectPage } from "./project-page.ts";
-import { bodyOf, requestOf, requestView } from "./requests.ts";
+import { bodyOf, requestView } from "./requests.ts";
 import type { gatherUsage } from "./usage.ts";
 
 export interface PageFiles {
@@ -270,13 +270,14 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get(`${at}/requests`, async (asked) => {
     const { source } = await sourceIn(asked);
     await source.index.advance();
-    const upTo = asked.req.query("upTo");
-    return asked.json(source.usage.requests(asked.req.query("agent") ?? "lead", upTo ? Number(upTo) : undefined));
+    const { agent = "lead", upTo, count } = asked.req.query();
+    const range = { ...(upTo && { upTo: Number(upTo) }), ...(count && { count: Number(count) }) };
+    return asked.json(source.usage.requests(agent, range));
   });
   const requestIn = async (asked: Asked) => {
-    const { of, source } = await sourceIn(asked);
+    const { source } = await sourceIn(asked);
     const round = { agent: asked.req.param("agent") ?? "", n: Number(asked.req.param("n")) };
-    const found = await requestOf(of.project, source.id, round);
+    const found = Number.isSafeInteger(round.n) ? await source.requests.of(round) : undefined;
     if (!found) throw new NotThere("there is no such request");
     return found;
   };

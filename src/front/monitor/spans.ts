@@ -8,6 +8,7 @@ import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
 import type { Span, Timeline } from "./api.ts";
+import { createRoundTimes } from "./round-times.ts";
 
 const MOST_SPANS = 2_000;
 const MOST_AGENTS = 60;
@@ -28,6 +29,7 @@ export function gatherSpans(): SpanGatherer {
   const spans: Kept[] = [];
   const open = new Map<string, Kept>();
   const marks: Timeline["marks"] = [];
+  const times = createRoundTimes();
   let first = 0;
   let last = 0;
 
@@ -74,8 +76,7 @@ export function gatherSpans(): SpanGatherer {
         }
         case "reply.received": {
           const { askedAt, model } = fact.data;
-          if (askedAt === undefined) break;
-          spans.push({ agent, kind: "model", from: Math.min(askedAt, at), to: at, seq, title: oneLine(model, 80) });
+          spans.push({ agent, kind: "model", ...times.of(event, askedAt), seq, title: oneLine(model, 80) });
           break;
         }
         case "tool.started": {
@@ -128,6 +129,7 @@ export function gatherSpans(): SpanGatherer {
         default:
           break;
       }
+      times.observe(event);
     },
     between({ from = first, to = Math.max(last, first + 1), width, now }) {
       const inRange = spans.filter((one) => one.from <= to && (one.to ?? now) >= from);

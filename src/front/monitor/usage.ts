@@ -5,37 +5,23 @@ import type { Slice } from "../../ledger/fold.ts";
 import type { StoredEvent } from "../../ledger/store.ts";
 import type { PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
 import { BREAK_CAUSES } from "../../mechanisms/prompt-cache/index.ts";
-import { costUsd } from "../../models/catalogue.ts";
-import { addUsage, noUsage, type Usage } from "../../models/model.ts";
+import { costUsd, limitsOf } from "../../models/catalogue.ts";
+import { addUsage, noUsage, textOf, type Usage } from "../../models/model.ts";
 import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { breakCauseText } from "../requests/text.ts";
-import type { CostBreak, CostNode, Costs, RequestRow, UsageSeries } from "./api.ts";
+import type { CostBreak, Costs, RequestRow, UsageSeries } from "./api.ts";
+import { costTree, type Paid, type PaidTurn } from "./cost-tree.ts";
+import { createRoundTimes } from "./round-times.ts";
 
 const MOST_POINTS = 600;
-/** Of the tree: later turns have their rounds, older ones only their sums. */
-const MOST_NODES = 1_200;
 const MOST_BREAKS = 500;
 const MOST_REQUESTS = 1_000;
 
-interface Round {
-  seq: number;
-  at: number;
-  n: number;
-  model: string;
-  usage: Usage;
-  usd: number | undefined;
-  ms: number;
-}
-
-interface TurnCost {
-  seq: number;
-  title: string;
-  rounds: Round[];
-}
+type Round = Paid & { n: number };
 
 interface AgentCost {
-  turns: TurnCost[];
+  turns: PaidTurn[];
   rounds: number;
   /** The last two. */
   latest: Round[];
@@ -46,7 +32,7 @@ export interface UsageGatherer {
   series(): UsageSeries;
   costs(): Costs;
   /** Newest last; at most the last ones up to that round. */
-  requests(agent: string, upTo?: number): RequestRow[];
+  requests(agent: string, range?: { upTo?: number | undefined; count?: number | undefined }): RequestRow[];
   /** The round that ended with that reply. */
   roundAt(agent: string, seq: number): number | undefined;
   readonly lastModel: string | undefined;
@@ -55,17 +41,23 @@ export interface UsageGatherer {
 /** `promptCache`: the slice that counts what broke the prefix. */
 export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer {
   const agents = new Map<string, AgentCost>();
-  const points: UsageSeries = {
-    ...{ at: [], seq: [], tokensIn: [], tokensOut: [], cached: [], usd: [], window: [], events: [], dataBytes: [] },
-  };
-  const breaks: CostBreak[] = [];
-  const epochs: Costs["epochs"] = [];
+  const numbers = new Map<string, number>();
+  const times = createRoundTimes();
+  /** By id: words that no agent has taken up yet. */
+  const said = new Map<string, string>();
+  let points = noPoints();
+  let breaks: CostBreak[] = [];
+  let epochs: Costs["epochs"] = [];
   const data = new Map<string, number>();
   let dataBytes = 0;
   let sum = noUsage();
   let usd = 0;
+  let unpriced = 0;
+  let copied: Costs["copied"];
   let cacheState = promptCache.initial();
   let lastModel: string | undefined;
+  /** By model: so much it did not take. */
+  const refused = new Map<string, number>();
 
   const costOf = (agent: string): AgentCost => {
     const found = agents.get(agent) ?? { turns: [], rounds: 0, latest: [] };
@@ -73,29 +65,58 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
     return found;
   };
 
+  function pay(event: StoredEvent, one: Pick<Paid, "model" | "usage" | "ms" | "name"> & { n?: number }): Paid {
+    const { turns } = costOf(event.actor);
+    const paid: Paid = { seq: event.seq, at: event.at, usd: costUsd(one.model, one.usage), ...one };
+    if (turns.length === 0) turns.push({ seq: event.seq, title: "turn", paid: [] });
+    turns.at(-1)!.paid.push(paid);
+    sum = addUsage(sum, one.usage);
+    usd += paid.usd ?? 0;
+    if (paid.usd === undefined) unpriced++;
+    return paid;
+  }
+
+  const sums = () => ({ tokensIn: sum.input + sum.cacheWrite, tokensOut: sum.output, cached: sum.cacheRead, usd });
+
   function replied(
     event: StoredEvent,
     { model, usage, askedAt }: { model: string; usage: Usage; askedAt?: number | undefined },
   ): void {
     const mine = costOf(event.actor);
-    const cost = costUsd(model, usage);
-    const ms = askedAt === undefined ? 0 : Math.max(0, event.at - askedAt);
-    const round = { seq: event.seq, at: event.at, n: ++mine.rounds, model, usage, usd: cost, ms };
-    if (mine.turns.length === 0) mine.turns.push({ seq: event.seq, title: "turn", rounds: [] });
-    mine.turns.at(-1)!.rounds.push(round);
-    mine.latest = [...mine.latest.slice(-1), round];
+    const n = ++mine.rounds;
+    const { from, to } = times.of(event, askedAt);
+    mine.latest = [...mine.latest.slice(-1), { ...pay(event, { model, usage, ms: to - from, n, name: `r${n}` }), n }];
     lastModel = model;
-    sum = addUsage(sum, usage);
-    usd += cost ?? 0;
-    points.at.push(event.at);
-    points.seq.push(event.seq);
-    points.tokensIn.push(sum.input + sum.cacheWrite);
-    points.tokensOut.push(sum.output);
-    points.cached.push(sum.cacheRead);
-    points.usd.push(usd);
-    points.window.push(usage.input + usage.cacheRead + usage.cacheWrite);
-    points.events.push(event.seq);
-    points.dataBytes.push(dataBytes);
+    const by = numbers.get(event.actor) ?? numbers.size;
+    numbers.set(event.actor, by);
+    const window = usage.input + usage.cacheRead + usage.cacheWrite;
+    addPoint(points, { at: event.at, seq: event.seq, by, ...sums(), window, events: event.seq, dataBytes });
+  }
+
+  /** Paid for by whoever it was copied from. Its rounds stay: their requests are part of this conversation. */
+  function beginsAsCopy({ seq }: StoredEvent): void {
+    const { tokens, usd: before } = copied ?? { tokens: noUsage(), usd: 0 };
+    copied = { seq, tokens: addUsage(tokens, sum), usd: before + usd };
+    sum = noUsage();
+    usd = 0;
+    unpriced = 0;
+    points = noPoints();
+    breaks = [];
+    epochs = [];
+  }
+
+  const paidHere = (): ReadonlyMap<string, readonly PaidTurn[]> => {
+    const from = copied?.seq ?? 0;
+    const here = (turn: PaidTurn): PaidTurn => ({ ...turn, paid: turn.paid.filter(({ seq }) => seq > from) });
+    return new Map([...agents].map(([name, { turns }]) => [name, from === 0 ? turns : turns.map(here)]));
+  };
+
+  /** A turn is called by what it answers. */
+  function titleTurn(agent: string, inputId: string): void {
+    const turn = costOf(agent).turns.at(-1);
+    const words = said.get(inputId);
+    said.delete(inputId);
+    if (turn && words && turn.paid.length === 0) turn.title = words;
   }
 
   /** A break is what the slice has counted more than before. */
@@ -133,11 +154,28 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
     observe(event) {
       const fact = event as ShownFact | Fact<typeof contextEvents>;
       switch (fact.type) {
+        case "input.received":
+          said.set(fact.data.inputId, oneLine(textOf(fact.data.content), 80));
+          break;
+        case "input.taken":
+          titleTurn(event.actor, fact.data.inputId);
+          break;
         case "turn.started":
-          costOf(event.actor).turns.push({ seq: event.seq, title: `turn (${fact.data.cause})`, rounds: [] });
+          costOf(event.actor).turns.push({ seq: event.seq, title: `turn (${fact.data.cause})`, paid: [] });
           break;
         case "reply.received":
           replied(event, fact.data);
+          break;
+        case "reply.aside": {
+          const { model, usage, for: what } = fact.data;
+          const { from, to } = times.of(event, undefined);
+          pay(event, { model, usage, ms: to - from, name: oneLine(what, 40) });
+          amendPoint(points, sums());
+          break;
+        }
+        case "context.forked":
+        case "context.imported":
+          beginsAsCopy(event);
           break;
         case "data.shared":
         case "data.appended": {
@@ -153,6 +191,8 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
           break;
         case "context.compacted":
         case "context.elided":
+          if (fact.type === "context.compacted" && fact.data.model !== undefined)
+            refused.set(fact.data.model, fact.data.tokens.before);
           epochs.push({
             ...{ agent: oneLine(event.actor, 60), seq: event.seq, at: event.at },
             says:
@@ -165,76 +205,63 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
           break;
       }
       countBreaks(event);
+      times.observe(event);
     },
     series() {
       const step = Math.ceil(points.at.length / MOST_POINTS);
       const last = points.at.length - 1;
       const thin = (all: readonly number[]) =>
         step <= 1 ? [...all] : all.filter((_, i) => i % step === 0 || i === last);
-      const { windowMax: _, ...lists } = points;
-      const entries = Object.entries(lists).map(([name, all]) => [name, thin(all)] as const);
-      return Object.fromEntries(entries) as unknown as UsageSeries;
+      const windowMax = lastModel === undefined ? undefined : windowOf(lastModel, refused);
+      return {
+        ...(Object.fromEntries(Object.entries(points).map(([name, all]) => [name, thin(all)])) as unknown as Points),
+        agents: [...numbers.keys()].map((name) => oneLine(name, 60)),
+        ...(windowMax !== undefined && { windowMax }),
+      };
     },
-    costs: () => ({ tree: treeOf(agents), epochs: epochs.slice(-MOST_BREAKS), breaks: [...breaks] }),
-    requests(agent, upTo = Number.POSITIVE_INFINITY) {
-      const all = agents.get(agent)?.turns.flatMap((turn) => turn.rounds.filter(({ n }) => n <= upTo)) ?? [];
-      return all.slice(-MOST_REQUESTS).map(({ seq, at, n, model, usage, usd: cost }) => ({
-        ...{ n, seq, at, model: oneLine(model, 80), tokens: usage },
-        ...(cost !== undefined && { usd: cost }),
-      }));
+    costs: () => ({
+      ...{ tree: costTree(paidHere()), epochs: epochs.slice(-MOST_BREAKS), breaks: [...breaks], unpriced },
+      ...(copied && { copied }),
+    }),
+    requests(agent, { upTo = Number.POSITIVE_INFINITY, count = MOST_REQUESTS } = {}) {
+      const all = agents.get(agent)?.turns.flatMap(({ paid }) => paid) ?? [];
+      const rows = all.flatMap(({ n, seq, at, model, usage, usd: cost }): RequestRow[] => {
+        if (n === undefined || n > upTo) return [];
+        return [{ n, seq, at, model: oneLine(model, 80), tokens: usage, ...(cost !== undefined && { usd: cost }) }];
+      });
+      return rows.slice(-Math.min(MOST_REQUESTS, Math.max(1, count)));
     },
     roundAt(agent, seq) {
       const turn = agents.get(agent)?.turns.findLast((one) => one.seq <= seq);
-      return turn?.rounds.find((round) => round.seq === seq)?.n;
+      return turn?.paid.find((one) => one.seq === seq)?.n;
     },
   };
 }
 
-type Sums = Pick<CostNode, "usd" | "tokens" | "ms">;
+type Points = Omit<UsageSeries, "agents" | "windowMax">;
 
-const sumsOf = (rounds: readonly Pick<Round, "usd" | "usage" | "ms">[]): Sums =>
-  rounds.reduce(
-    (all, { usd, usage, ms }) => ({ usd: all.usd + (usd ?? 0), tokens: addUsage(all.tokens, usage), ms: all.ms + ms }),
-    { usd: 0, tokens: noUsage(), ms: 0 },
-  );
+const noPoints = (): Points => ({
+  ...{ at: [], seq: [], by: [], tokensIn: [], tokensOut: [], cached: [], usd: [] },
+  ...{ window: [], events: [], dataBytes: [] },
+});
 
-const joinedSums = (nodes: readonly Sums[]): Sums =>
-  nodes.reduce<Sums>(
-    (all, { usd, tokens, ms }) => ({ usd: all.usd + usd, tokens: addUsage(all.tokens, tokens), ms: all.ms + ms }),
-    { usd: 0, tokens: noUsage(), ms: 0 },
-  );
+type Point = Record<keyof Points, number>;
 
-/** Bounded: the last turns in full, before them turns without their rounds, before those one node for all. */
-function treeOf(agents: ReadonlyMap<string, AgentCost>): CostNode {
-  const share = Math.max(20, Math.floor(MOST_NODES / Math.max(1, agents.size)));
-  const children = [...agents].flatMap(([name, { turns }]): CostNode[] => {
-    const used = turns.filter(({ rounds }) => rounds.length > 0);
-    if (used.length === 0) return [];
-    let left = share;
-    const shown: CostNode[] = [];
-    const older: TurnCost[] = [];
-    for (const turn of used.toReversed()) {
-      if (left <= 0) {
-        older.push(turn);
-        continue;
-      }
-      const detailed = turn.rounds.length + 1 <= left;
-      left -= detailed ? turn.rounds.length + 1 : 1;
-      shown.unshift(turnNode(turn, detailed));
-    }
-    if (older.length > 0) {
-      const rounds = older.flatMap((turn) => turn.rounds);
-      const title = `${older.length} earlier turns`;
-      shown.unshift({ name: title, kind: "turn", seq: older.at(-1)!.seq, ...sumsOf(rounds), children: [] });
-    }
-    return [{ name: oneLine(name, 60), kind: "agent", seq: used[0]!.seq, ...joinedSums(shown), children: shown }];
-  });
-  return { name: "context", kind: "context", seq: 1, ...joinedSums(children), children };
+function addPoint(points: Points, point: Point): void {
+  for (const [name, value] of Object.entries(point)) points[name as keyof Points].push(value);
 }
 
-const turnNode = ({ seq, title, rounds }: TurnCost, detailed: boolean): CostNode => ({
-  ...{ name: title, kind: "turn", seq, ...sumsOf(rounds) },
-  children: detailed
-    ? rounds.map((round) => ({ name: `r${round.n}`, kind: "round", seq: round.seq, ...sumsOf([round]), children: [] }))
-    : [],
-});
+/** What came between two rounds counts with the one before. */
+function amendPoint(points: Points, changes: Partial<Point>): void {
+  const last = points.at.length - 1;
+  if (last < 0) return;
+  for (const [name, value] of Object.entries(changes)) points[name as keyof Points][last] = value;
+}
+
+/** As the catalogue knows it, or less where the model refused that; undefined: it is not known. */
+function windowOf(model: string, refused: ReadonlyMap<string, number>): number | undefined {
+  const { contextTokens, isAssumed } = limitsOf(model);
+  const most = refused.get(model) ?? Number.POSITIVE_INFINITY;
+  if (!isAssumed) return Math.min(contextTokens, most);
+  return Number.isFinite(most) ? most : undefined;
+}
