@@ -198,7 +198,7 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
     <div
       ref={box}
       class="virtual-list"
-      role={grid ? "grid" : "listbox"}
+      role={total === 0 ? "group" : grid ? "grid" : "listbox"}
       aria-rowcount={grid && total + 1}
       aria-colcount={grid?.columns}
       aria-label={props.label}

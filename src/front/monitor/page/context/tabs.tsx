@@ -5,18 +5,24 @@ import { CONTEXT_VIEWS, type ContextViewName } from "../router.ts";
 import type { Tab } from "./tab.ts";
 import { Timeline } from "./timeline.tsx";
 import { Transcript } from "./transcript.tsx";
+import { CheckpointsTab } from "./views/checkpoints.tsx";
+import { CostsTab } from "./views/costs.tsx";
+import { DataTab } from "./views/data.tsx";
+import { FilesTab } from "./views/files.tsx";
+import { MessagesTab } from "./views/messages.tsx";
+import { RequestsTab } from "./views/requests.tsx";
+import { UsageTab } from "./views/usage.tsx";
 
-/** Undefined: it is not built yet. */
-export const TABS: Readonly<Record<ContextViewName, Tab | undefined>> = {
+export const TABS: Readonly<Record<ContextViewName, Tab>> = {
   transcript: Transcript,
   timeline: Timeline,
-  messages: undefined,
-  data: undefined,
-  checkpoints: undefined,
-  files: undefined,
-  usage: undefined,
-  costs: undefined,
-  requests: undefined,
+  messages: MessagesTab,
+  data: DataTab,
+  checkpoints: CheckpointsTab,
+  files: FilesTab,
+  usage: UsageTab,
+  costs: CostsTab,
+  requests: RequestsTab,
 };
 
 const NAMES: Readonly<Record<ContextViewName, string>> = {
