@@ -1,4 +1,5 @@
 // The requests that an agent's replies were asked with, made again from the ledger alone: nothing is read from the disk, and no seam is asked.
+import { HoldfastError } from "../ledger/error.ts";
 import type { Codec } from "../ledger/events.ts";
 import { createFold, type Slice, type Slices, type State } from "../ledger/fold.ts";
 import { knownFact } from "../ledger/guards.ts";
@@ -149,6 +150,14 @@ let lastTools: { json: string; specs: readonly ToolSpec[] } = { json: "[]", spec
 
 /** Contract: the same list for the same text, as far as the last one goes. */
 function toolsOf(json: string): readonly ToolSpec[] {
-  if (json !== lastTools.json) lastTools = { json, specs: JSON.parse(json) };
+  if (json !== lastTools.json) lastTools = { json, specs: specsIn(json) };
   return lastTools.specs;
+}
+
+function specsIn(json: string): readonly ToolSpec[] {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new HoldfastError("damaged", "the tools that the model was offered are recorded as no JSON", { cause });
+  }
 }

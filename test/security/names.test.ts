@@ -20,6 +20,7 @@ import { defineWorkflow, parseWorkflow } from "../../src/workflow/parse.ts";
 import { runWorkflow } from "../../src/workflow/run.ts";
 import { runCli } from "../cli/cli.ts";
 import { openWorld, refusal } from "../contexts/world.ts";
+import { filled } from "../filled-events.ts";
 import { openHouse, tempDir } from "../house.ts";
 import { openDesk, phase, text } from "../workflow/desk.ts";
 
@@ -37,32 +38,6 @@ const shared = (): string[] =>
 
 /** A property of its own, whatever its name. */
 const withKey = <T>(key: string, value: T): Record<string, T> => Object.fromEntries([[key, value]]);
-
-/** Data that fits, with the name wherever a text may stand. */
-function filled({ kind }: FactSchema<unknown>, name: string): unknown {
-  switch (kind.is) {
-    case "string":
-      return name;
-    case "number":
-      return 1;
-    case "boolean":
-      return true;
-    case "unknown":
-      return {};
-    case "literal":
-      return kind.value;
-    case "enum":
-      return kind.values[0];
-    case "array":
-      return [filled(kind.of, name)];
-    case "record":
-      return withKey(name, filled(kind.of, name));
-    case "object":
-      return Object.fromEntries(Object.entries(kind.shape).map(([key, value]) => [key, filled(value, name)]));
-    case "union":
-      return filled(kind.options[0]!, name);
-  }
-}
 
 test.each(NAMES)("no event that names %s anywhere changes what all objects share, or ends a fold", (name) => {
   const mechanisms = mechanismsOf({ root: "/", jobsDir: "/none" });

@@ -18,6 +18,8 @@ const NODE = path.join(ROOT, "node_modules/node/bin/node");
 
 export interface Fleet {
   root: string;
+  /** For `--state` of commands beside it. */
+  state: string;
   store: Store;
   server: ModelServer;
   context: string;
@@ -57,6 +59,7 @@ export async function openFleet(opts: FleetOptions): Promise<Fleet> {
   const workers: ChildProcess[] = [];
   const fleet: Fleet = {
     root,
+    state,
     store,
     server,
     context: run.context,

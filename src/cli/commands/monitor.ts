@@ -1,4 +1,5 @@
 // `holdfast monitor [DIR …]`: a page over all contexts of these projects, on this machine's loopback. A process of its own: nothing that runs needs it.
+import { randomBytes } from "node:crypto";
 import path from "node:path";
 import { listProjects } from "../../contexts/project/links.ts";
 import { openHome } from "../../contexts/project.ts";
@@ -16,13 +17,14 @@ import { monitorPageFolder } from "../../front/monitor/page-folder.ts";
 import { contextReaders } from "../../front/monitor/readers.ts";
 import { createMonitorApp } from "../../front/monitor/server.ts";
 import { printable } from "../../front/presentation/printable.ts";
-import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { messageOf } from "../../ledger/error.ts";
 import { openStore } from "../../ledger/open-store.ts";
 import type { Store } from "../../ledger/store.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
 import { makeKey, readKey } from "../key-file.ts";
 import { openState } from "../open.ts";
+import { openInBrowser } from "../open-in-browser.ts";
 
 /** Where it is not taken. */
 const USUAL_PORT = 7433;
@@ -32,6 +34,7 @@ const MOST_PROJECTS = 64;
 
 export interface MonitorFlags extends PlaceFlags, JsonToo {
   port?: number;
+  open?: boolean;
 }
 
 /** Projects that begin while it runs are found this often. */
@@ -64,11 +67,13 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
       { port: flags.port ?? USUAL_PORT, isGiven: flags.port !== undefined },
     );
     const url = `http://127.0.0.1:${listening.port}/?token=${token}`;
-    if (flags.json) process.stdout.write(`${JSON.stringify({ url, port: listening.port, tokenFile: file })}\n`);
+    if (flags.json)
+      process.stdout.write(`${JSON.stringify({ url, port: listening.port, ...(file && { tokenFile: file }) })}\n`);
     else
       process.stdout.write(
         `${counted(projects.count, "project")}: ${url}\nNothing that runs depends on this page. Ctrl-C ends it.\n`,
       );
+    if (flags.open) await openInBrowser(url, file).catch(notOpened);
     const looking =
       dirs.length > 0 ? undefined : setInterval(() => projects.openKnown().catch(() => undefined), LOOK_MS);
     await untilSignal();
@@ -86,13 +91,16 @@ const untilSignal = (): Promise<void> =>
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
 
-/** Kept: a page that is open stays so when the monitor is started again. */
-function tokenIn(flags: PlaceFlags): { token: string; file: string } {
+/** Kept: a page that is open stays so when the monitor is started again. Where nothing can be written, one for this time. */
+function tokenIn(flags: PlaceFlags): { token: string; file?: string } {
   const { home } = openHome({ ...(flags.state !== undefined && { state: flags.state }) });
   const file = path.join(home, TOKEN_FILE);
   const token = readKey(file) ?? makeKey(file);
-  if (token !== undefined) return { token, file };
-  throw new HoldfastError("invalid", `the page's token cannot be kept in ${file}: make that folder writable`);
+  return token === undefined ? { token: randomBytes(32).toString("hex") } : { token, file };
+}
+
+function notOpened(error: unknown): void {
+  process.stderr.write(`holdfast: ${printable(messageOf(error))}: open the address yourself\n`);
 }
 
 function createProjects(flags: MonitorFlags, overview: OverviewSource) {

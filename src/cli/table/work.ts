@@ -172,7 +172,12 @@ const MONITOR: Command = {
       words: "[DIR …]",
       help: "serve it on this machine's loopback until Ctrl-C, for these projects (default: all of yours)",
       more: "The address holds a token: whoever has it may answer for you. /metrics is for Prometheus.",
-      flags: { port: count("N", "where it listens (default 7433, or any that is free)"), ...JSON_TOO, ...PLACE },
+      flags: {
+        port: count("N", "where it listens (default 7433, or any that is free)"),
+        open: toggle("open it in the browser"),
+        ...JSON_TOO,
+        ...PLACE,
+      },
       run: async (flags, dirs) => (await import("../commands/monitor.ts")).monitor(flags, dirs),
     }),
   },

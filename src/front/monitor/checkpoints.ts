@@ -12,7 +12,7 @@ const MOST_ROWS = 1_000;
 const MOST_FILES = 300;
 const PATCH_CHARS = 60_000;
 /** Of all patches together. */
-const ALL_CHARS = 600_000;
+const ALL_CHARS = 250_000;
 
 /** A restore begins another branch at the position that it went back to. `jumps`: of the conversation. */
 export function checkpointRows(
@@ -64,9 +64,10 @@ export async function filesChanged(
   const files = CHANGE_KINDS.flatMap(([, kind]) =>
     names[kind].map((path): FilesChanged["files"][number] => {
       const one = patches.get(path);
-      const text = printable(one?.patch ?? one?.why ?? "").slice(0, Math.min(PATCH_CHARS, Math.max(0, room)));
+      const whole = printable(one?.patch ?? one?.why ?? "");
+      const text = whole.slice(0, Math.min(PATCH_CHARS, Math.max(0, room)));
       room -= text.length;
-      const isCut = text.length < (one?.patch?.length ?? 0);
+      const isCut = text.length < whole.length;
       const status = kind === "removed" ? "deleted" : kind;
       return { path: printable(path), status, ...(text !== "" && { diff: text }), ...(isCut && { cut: true }) };
     }),

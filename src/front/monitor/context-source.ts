@@ -23,6 +23,8 @@ const MOST_ROWS = 300;
 /** Rows farther apart than this are read one by one. */
 const APART = 6;
 const MOST_VERSIONS = 500;
+/** Of shared data: those that changed last. */
+const MOST_KEYS = 1_000;
 
 export interface RowsAsked {
   from: number;
@@ -41,8 +43,8 @@ export interface ContextSource {
   readonly usage: UsageGatherer;
   readonly requests: RequestReader;
   rows(asked: RowsAsked, signal: AbortSignal): Promise<RowsWindow>;
-  /** Everything behind that event, in order; at most the last ones. */
-  rowsAfter(seq: Seq): Promise<EventRow[]>;
+  /** Everything behind that event up to `head`, in order; at most the last ones. */
+  rowsAfter(seq: Seq): Promise<{ rows: EventRow[]; head: Seq }>;
   detail(seq: Seq): Promise<EventDetail | undefined>;
   data(): Promise<DataRow[]>;
   dataHistory(key: string, seq: Seq | undefined): Promise<DataHistory | undefined>;
@@ -80,6 +82,7 @@ export function createContextSource({ project, id, promptCache, board }: Context
   });
   let opened: Promise<Context> | undefined;
   const found = new Map<string, { upTo: Seq; seqs: Seq[] }>();
+  let searching: Promise<unknown> = Promise.resolve();
 
   function context(): Promise<Context> {
     opened ??= (async () => {
@@ -118,13 +121,21 @@ export function createContextSource({ project, id, promptCache, board }: Context
     return events.map((event) => ({ ...eventRow(event), ...(isLeft(event.seq) && { left: true }) }));
   };
 
+  /** One search at a time: two of the same would find everything twice, and a search reads all there is. */
+  function withText(seqs: readonly Seq[], asked: RowsAsked, signal: AbortSignal): Promise<Seq[]> {
+    const searched = searching.then(() => search(seqs, asked, signal));
+    searching = searched.catch(() => undefined);
+    return searched;
+  }
+
   /** Looks through everything of that filter: kept, and gone on with where more came. */
-  async function withText(
+  async function search(
     seqs: readonly Seq[],
     { kinds, agent, text = "" }: RowsAsked,
     signal: AbortSignal,
   ): Promise<Seq[]> {
     const key = JSON.stringify([kinds?.toSorted(), agent, text]);
+    if (signal.aborted) return [];
     const known = found.get(key) ?? { upTo: 0, seqs: [] };
     const wanted = new Set(seqs);
     const needle = text.toLowerCase();
@@ -167,8 +178,11 @@ export function createContextSource({ project, id, promptCache, board }: Context
     },
     async rowsAfter(seq) {
       await index.advance();
-      const first = Math.max(seq, index.head - MOST_ROWS);
-      return shownRows(await readRaw(Array.from({ length: index.head - first }, (_, i) => first + i + 1)));
+      // Kept: others read on meanwhile, and what comes then is told the next time.
+      const { head } = index;
+      const first = Math.max(seq, head - MOST_ROWS);
+      const seqs = Array.from({ length: Math.max(0, head - first) }, (_, i) => first + i + 1);
+      return { rows: shownRows(await readRaw(seqs)), head };
     },
     async detail(seq) {
       for await (const raw of store.read(id, { after: seq - 1, upTo: seq })) {
@@ -184,7 +198,9 @@ export function createContextSource({ project, id, promptCache, board }: Context
       return undefined;
     },
     async data() {
-      return (await (await context()).list()).map(({ key, version, author, at, bytes, preview }) => ({
+      const all = await (await context()).list();
+      const newest = all.length > MOST_KEYS ? all.toSorted((a, b) => b.version - a.version).slice(0, MOST_KEYS) : all;
+      return newest.map(({ key, version, author, at, bytes, preview }) => ({
         ...{ key: printable(key), version, at, bytes, by: oneLine(author, 60), preview: oneLine(preview, 300) },
       }));
     },

@@ -5,10 +5,13 @@ import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
 import type { RowKind } from "./api.ts";
 import { kindOf } from "./event-rows.ts";
 
+/** So many lists of positions are kept. */
+const MOST_FILTERS = 24;
+
 export interface EventIndex {
   /** How far it has read. */
   readonly head: Seq;
-  /** Reads on to the end. Contract: one reading at a time, whoever asks. */
+  /** Contract: when it resolves, everything that was recorded before the call is read. One reading at a time, whoever asks. */
   advance(): Promise<void>;
   /** The seqs of a filter's rows, in order. Contract: valid until the next `advance`. */
   positions(filter: RowFilter): readonly Seq[];
@@ -40,8 +43,9 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
   const typeOf: number[] = [];
   const actorOf: number[] = [];
   const at: number[] = [];
-  const filtered = new Map<string, { upTo: Seq; seqs: Seq[]; filter: RowFilter }>();
+  const filtered = new Map<string, { upTo: Seq; seqs: Seq[] }>();
   let reading: Promise<void> | undefined;
+  let following: Promise<void> | undefined;
 
   async function readOn(): Promise<void> {
     for await (const raw of store.read(name, { after: at.length })) {
@@ -51,6 +55,13 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
       const decoded = codec.decode({ ...raw, data: withoutLongTexts(raw.data) });
       if (decoded.ok) for (const observe of observers) observe(decoded.event);
     }
+  }
+
+  function begin(): Promise<void> {
+    reading = readOn().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   }
 
   function note(type: string, actor: string, when: number): void {
@@ -64,21 +75,28 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
       return at.length;
     },
     advance() {
-      reading ??= readOn().finally(() => {
-        reading = undefined;
-      });
-      return reading;
+      if (!reading) return begin();
+      // The reading that goes on may have seen the end already: another one behind it, for all who ask meanwhile.
+      following ??= reading
+        .catch(() => undefined)
+        .then(() => {
+          following = undefined;
+          return reading ?? begin();
+        });
+      return following;
     },
     positions(filter) {
       const key = JSON.stringify([filter.kinds?.toSorted(), filter.agent]);
       let found = filtered.get(key);
       if (!found) {
-        found = { upTo: 0, seqs: [], filter };
+        found = { upTo: 0, seqs: [] };
         filtered.set(key, found);
+        const [oldest = key] = filtered.keys();
+        if (filtered.size > MOST_FILTERS) filtered.delete(oldest);
       }
       const kinds = filter.kinds && new Set(filter.kinds);
       const wanted = types.names.map((type) => !kinds || kinds.has(kindOf(type)));
-      const actor = filter.agent === undefined ? undefined : actors.numberOf(filter.agent);
+      const actor = filter.agent === undefined ? undefined : actors.known(filter.agent);
       for (let i = found.upTo; i < at.length; i++)
         if (wanted[typeOf[i]!] && (actor === undefined || actorOf[i] === actor)) found.seqs.push(i + 1);
       found.upTo = at.length;
@@ -101,6 +119,8 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
 interface Names {
   readonly names: readonly string[];
   numberOf(name: string): number;
+  /** −1: nobody was called so yet. */
+  known(name: string): number;
 }
 
 /** Few names, many events: numbers stand for them. */
@@ -109,6 +129,7 @@ function createNames(): Names {
   const numbers = new Map<string, number>();
   return {
     names,
+    known: (name) => numbers.get(name) ?? -1,
     numberOf(name) {
       const known = numbers.get(name);
       if (known !== undefined) return known;

@@ -7,6 +7,7 @@ import type { ApprovalRequest, ApprovalsState } from "../../mechanisms/approvals
 import { listedRequests } from "../../mechanisms/approvals/index.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import { pendingPlans, type TeamState } from "../../mechanisms/team/state.ts";
+import { counted } from "../../text/counted.ts";
 import { choicesFor, describeRequest } from "../presentation/approval.ts";
 import { type Place, resumeLine } from "../presentation/command-line.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
@@ -17,6 +18,11 @@ import type { ContextKey, Need } from "./api.ts";
 const RECENT_MS = 7 * 24 * 3_600_000;
 /** Of a plan, on the page. */
 const PLAN_CHARS = 20_000;
+/** Of what an approval asks: what is longer is read, and allowed, where all of it can be shown. */
+const ASKED_CHARS = 60_000;
+/** Of all that waits, on the page at once. */
+const ALL_CHARS = 300_000;
+const MOST_NEEDS = 500;
 /** So far back the end of the last turn is looked for. */
 const TAIL = 300;
 
@@ -57,6 +63,32 @@ async function approvalNeed(key: ContextKey, request: ApprovalRequest): Promise<
     choices: choicesFor(request).map(({ scope, says }) => ({ scope, says: oneLine(says, 300) })),
   };
 }
+
+/** Contract: nothing of what may be allowed is left out: what has no room is named, and can only be refused here. */
+export function withinBounds(needs: readonly Need[]): Need[] {
+  let room = ALL_CHARS;
+  return needs.slice(0, MOST_NEEDS).map((need) => {
+    if (need.kind === "failure") return need;
+    const length = need.kind === "approval" ? need.lines.reduce((sum, line) => sum + line.length, 0) : need.text.length;
+    const most = Math.min(room, need.kind === "approval" ? ASKED_CHARS : PLAN_CHARS);
+    if (length <= most) {
+      room -= length;
+      return need;
+    }
+    return need.kind === "approval" ? tooLong(need) : { ...need, text: `${need.text.slice(0, Math.max(200, most))} …` };
+  });
+}
+
+type ApprovalNeed = Extract<Need, { kind: "approval" }>;
+
+const tooLong = (need: ApprovalNeed): ApprovalNeed => ({
+  ...need,
+  lines: [
+    ...need.lines.slice(0, 5).map((line) => oneLine(line, 200)),
+    `… ${counted(need.lines.length, "line")}, too long for the page: holdfast approve show ${need.id}`,
+  ],
+  choices: need.choices.filter(({ scope }) => scope === "no"),
+});
 
 async function failureOf(
   key: ContextKey,

@@ -9,12 +9,14 @@ import { VERSION } from "../../version.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { ContextKey, ContextRow, HostRow, LiveMessage, Need, Overview, ProjectRow } from "./api.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
-import { lastError, needsOf, whyOf } from "./needs.ts";
+import { lastError, needsOf, whyOf, withinBounds } from "./needs.ts";
 
 /** What rings within this time is told together. */
 const TOGETHER_MS = 40;
 /** A host that dies writes nothing: those that were alive are looked at this often, while somebody listens. */
 const LOOK_MS = 400;
+/** A backup rings no bell: of so many looks one is for them. */
+const LOOKS_FOR_BACKUPS = 10;
 /** So many messages are kept for listeners that come back. */
 const KEPT = 2_000;
 /** Rows of the list; older contexts are found in their project. */
@@ -119,7 +121,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     const wantsEnd = info.status === "failed" || info.status === "paused";
     const why = whyOf(info, needs, wantsEnd ? await lastError(project.store, info).catch(() => "") : undefined);
     const waits = needs.some(({ kind }) => kind !== "failure");
-    const backup = backedUpTo(backups, info);
+    const backup = backupOf(backups, info);
     const row: ContextRow = {
       ...key,
       title: oneLine(info.title, 300),
@@ -130,7 +132,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       ...(info.heldBy && { host: hostRow(info.heldBy) }),
       ...(info.ttlMs !== undefined && { ttlMs: info.ttlMs }),
       ...(info.forkOf && { forkOf: { context: info.forkOf.context, seq: info.forkOf.seq } }),
-      ...(backup && { backup: { at: backup.at, lag: backup.lag, place: printable(backup.place) } }),
+      ...(backup && { backup }),
       ...known?.of(info.id, info.events),
     };
     return { row, needs, isHeld: info.heldBy !== undefined };
@@ -139,6 +141,24 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   async function readTeams(state: ProjectState): Promise<void> {
     const wakes = await state.project.store.due(Date.now());
     state.teams = new Set(wakes.filter(isTeamWake).map(({ context }) => context));
+  }
+
+  /** How far contexts are backed up, where that is another now. */
+  async function readBackups(state: ProjectState): Promise<void> {
+    const found = await lastBackups(state.project.store).catch(() => state.backups);
+    const times = (all: readonly LastBackup[]) => JSON.stringify(all.map(({ place, at }) => [place, at]));
+    if (times(found) === times(state.backups)) return;
+    state.backups = found;
+    const rows: ContextRow[] = [];
+    for (const [id, listed] of state.listed) {
+      const { backup: before, ...rest } = listed.row;
+      const backup = backupOf(found, { id, events: rest.events });
+      if (JSON.stringify(backup) === JSON.stringify(before)) continue;
+      listed.row = { ...rest, ...(backup && { backup }) };
+      rows.push(listed.row);
+    }
+    if (rows.length > 0) tell({ kind: "contexts", rows, gone: [] });
+    tell({ kind: "project", project: state.project.row.id });
   }
 
   async function refresh(state: ProjectState, ids: Iterable<string>): Promise<void> {
@@ -164,9 +184,11 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   }
 
   const allNeeds = (): Need[] =>
-    [...states.values()]
-      .flatMap(({ listed }) => [...listed.values()].flatMap(({ needs }) => needs))
-      .sort((a, b) => Number(a.kind === "failure") - Number(b.kind === "failure") || b.at - a.at);
+    withinBounds(
+      [...states.values()]
+        .flatMap(({ listed }) => [...listed.values()].flatMap(({ needs }) => needs))
+        .sort((a, b) => Number(a.kind === "failure") - Number(b.kind === "failure") || b.at - a.at),
+    );
 
   function flushSoon(): void {
     flushing ??= sleep(TOGETHER_MS, undefined, { signal })
@@ -205,9 +227,11 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   }
 
   async function lookOften(): Promise<void> {
-    while (!signal.aborted) {
+    for (let looks = 1; !signal.aborted; looks++) {
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
-      if (listeners.size > 0) markHeld();
+      if (listeners.size === 0) continue;
+      markHeld();
+      if (looks % LOOKS_FOR_BACKUPS === 0) for (const state of states.values()) await readBackups(state);
     }
   }
 
@@ -287,15 +311,16 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       listeners.add(heard);
       ends.addEventListener("abort", heard);
       try {
-        const heardOf = numberIn(since);
-        const oldest = count - messages.length; // what came before it is kept no more
-        let next = heardOf !== undefined && heardOf >= oldest && heardOf <= count ? heardOf : undefined;
-        if (next === undefined) {
-          next = count;
-          yield { id: `${name}.${next}`, message: { kind: "hello", overview: await now() } };
-        }
+        let next = numberIn(since) ?? Number.NaN;
         while (!ends.aborted && !signal.aborted) {
-          const told = messages[next - (count - messages.length)];
+          const oldest = count - messages.length; // what came before it is kept no more
+          // Of another process, or too far behind: a reader that slept gets everything once more.
+          if (!(next >= oldest && next <= count)) {
+            next = count;
+            yield { id: `${name}.${next}`, message: { kind: "hello", overview: await now() } };
+            continue;
+          }
+          const told = messages[next - oldest];
           if (told) {
             next++;
             yield told;
@@ -311,6 +336,11 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       }
     },
   };
+}
+
+function backupOf(backups: readonly LastBackup[], of: Pick<ContextInfo, "id" | "events">): ContextRow["backup"] {
+  const found = backedUpTo(backups, of);
+  return found && { at: found.at, lag: found.lag, place: printable(found.place) };
 }
 
 export const hostRow = ({ holder, alive }: HeldBy): HostRow => ({

@@ -1,5 +1,6 @@
 // The monitor's server: hono on loopback. Guard first, then routes; everything that is read comes bounded.
 import { type Context as Asked, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Seq } from "../../ledger/store.ts";
@@ -7,13 +8,15 @@ import { CONTENT_TYPE } from "../metrics/exposition.ts";
 import { type BoardPast, createBoardPast } from "../past/board.ts";
 import { printable } from "../presentation/printable.ts";
 import { act } from "./act.ts";
+import { HEADERS } from "./answer-headers.ts";
 import type { RowKind } from "./api.ts";
 import { checkpointRows, filesChanged, filesThen } from "./checkpoints.ts";
 import { contextPage } from "./context-page.ts";
 import { type ContextSource, createContextSource } from "./context-source.ts";
-import { eventStream } from "./event-stream.ts";
+import { createEventStreams, type Messages } from "./event-stream.ts";
 import { boundedRecording, type RecordingOf } from "./fixture.ts";
 import { createGuard } from "./guard.ts";
+import { inertJson } from "./inert-json.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
 import type { OverviewSource } from "./overview.ts";
 import { projectPage } from "./project-page.ts";
@@ -42,26 +45,16 @@ export interface MonitorOptions {
 
 export interface MonitorApp {
   fetch(request: Request): Response | Promise<Response>;
+  /** Everything it answers. */
+  readonly routes: readonly { method: string; path: string }[];
 }
 
 /** Contexts that stay indexed and folded, the last looked at. */
 const KEPT = 6;
-
-const CSP = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' data:"],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"],
-].join("; ");
-
-const HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy": CSP,
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "cross-origin-embedder-policy": "require-corp",
-  "cache-control": "no-store",
-};
+/** Pages that follow at once: each has one stream for everything, and one for the context it shows. */
+const MOST_STREAMS = 64;
+/** Of what a person writes. */
+const MOST_BODY = 256 * 1024;
 
 interface Opened {
   project: MonitoredProject;
@@ -73,6 +66,7 @@ interface Opened {
 export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   const { overview, page } = opts;
   const guard = createGuard({ token: opts.token, port: opts.port });
+  const streams = createEventStreams({ most: MOST_STREAMS });
   const opened = new Map<string, Opened>();
 
   function projectIn(asked: Asked): Opened {
@@ -92,7 +86,9 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const of = projectIn(asked);
     const id = asked.req.param("context") ?? "";
     const known = of.sources.get(id);
-    if (!known && (await of.project.store.head(id)) === 0) throw new NotThere("there is no such context");
+    const head = await of.project.store.head(id);
+    if (head === 0) of.sources.delete(id);
+    if (head === 0) throw new NotThere("there is no such context");
     const source = known ?? createContextSource({ ...of, id, promptCache: opts.promptCache });
     of.sources.delete(id);
     of.sources.set(id, source);
@@ -116,8 +112,12 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
       return asked.json({ error, code }, status, HEADERS);
     }
     await next();
+    asked.res = await inert(asked.res);
     for (const [name, value] of Object.entries(HEADERS)) asked.res.headers.set(name, value);
   });
+  app.use(bodyLimit({ maxSize: MOST_BODY, onError: (asked) => asked.json(TOO_LARGE, 413) }));
+  const stream = (asked: Asked, messages: Messages): Response =>
+    streams.open(asked.req.raw, messages) ?? asked.json(TOO_MANY, 429, { "retry-after": "5" });
   app.onError((error, asked) => {
     if (error instanceof NotThere) return asked.json({ error: error.message, code: "not_found" }, 404, HEADERS);
     if (isHoldfastError(error)) return asked.json({ error: printable(error.message), code: error.code }, 409, HEADERS);
@@ -143,9 +143,9 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get("/api/overview", async (asked) => asked.json(await overview.now()));
   app.get("/api/live", (asked) => {
     const since = asked.req.header("last-event-id");
-    return eventStream(async function* (signal) {
+    return stream(asked, async function* (signal) {
       for await (const { id, message } of overview.follow(since, signal)) yield { id, data: message };
-    }, asked.req.raw.signal);
+    });
   });
 
   app.get("/api/p/:project", async (asked) => {
@@ -182,7 +182,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get(`${at}/live`, async (asked) => {
     const { of, source } = await sourceIn(asked);
     const since = Number(asked.req.header("last-event-id") ?? asked.req.query("since") ?? Number.NaN);
-    return eventStream((signal) => follow(of, source, { since, signal }), asked.req.raw.signal);
+    return stream(asked, (signal) => follow(of, source, { since, signal }));
   });
 
   async function* follow(of: Opened, source: ContextSource, { since, signal }: { since: number; signal: AbortSignal }) {
@@ -191,8 +191,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const rings = store.watchAll(signal);
     let seq: Seq = Number.isSafeInteger(since) && since >= 0 ? since : await store.head(source.id);
     const news = async function* () {
-      const rows = await source.rowsAfter(seq);
-      const head = source.index.head;
+      const { rows, head } = await source.rowsAfter(seq);
       if (head <= seq) return;
       seq = head;
       yield { id: String(head), data: { kind: "rows", rows, head } };
@@ -294,12 +293,22 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const answer = await act(source, ledger, given);
     overview.rang(of.project.row.id, source.id);
     if (answer.context !== undefined) overview.rang(of.project.row.id, answer.context);
-    return asked.json(answer, answer.ok ? 200 : 409);
+    return asked.json(answer);
   });
-  return { fetch: (request) => app.fetch(request) };
+  return app;
 }
 
 class NotThere extends Error {}
+
+const TOO_LARGE = { error: `more than ${MOST_BODY / 1024} kB are not read`, code: "too_large" };
+const TOO_MANY = { error: `${MOST_STREAMS} pages follow already: close one`, code: "too_many" };
+
+/** What is shown, not what is kept as a file: that is exact. */
+async function inert(answer: Response): Promise<Response> {
+  const { headers, status } = answer;
+  if (!headers.get("content-type")?.startsWith("application/json") || headers.has("content-disposition")) return answer;
+  return new Response(inertJson(await answer.text()), { status, headers });
+}
 
 function numberIn(asked: Asked, name: string, otherwise: number): number {
   const given = Number(asked.req.query(name) ?? otherwise);

@@ -24,6 +24,8 @@ export const TOKEN = "5f".repeat(32);
 export interface TestMonitor {
   url: string;
   port: number;
+  /** What it answers: `GET /api/p/:project`. */
+  routes: readonly { method: string; path: string }[];
   /** With the token. */
   get(path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
   json<T>(path: string): Promise<T>;
@@ -53,24 +55,26 @@ export async function openMonitor(
     overview: () => overview.look().then(overview.now),
   });
   const page = pageFiles(await monitorPageOfSources());
+  let routes: TestMonitor["routes"] = [];
   const listening: Listening = await listenOnLoopback(
-    (own) =>
-      createMonitorApp({
-        project: (id) => (id === "p" ? project : undefined),
-        overview,
-        promptCache,
-        page,
-        token: TOKEN,
-        port: own,
-        recordingOf: async (of, context) => (await recordedFixture(of, context)).text,
-        metrics,
-      }),
+    (own) => {
+      const get = (id: string) => (id === "p" ? project : undefined);
+      const recordingOf = async (of: Store, context: string) => (await recordedFixture(of, context)).text;
+      const app = createMonitorApp({
+        ...{ project: get, overview, promptCache, page, token: TOKEN, port: own, metrics, recordingOf },
+      });
+      routes = app.routes;
+      return app;
+    },
     { port, isGiven: port !== 0 },
   );
   const url = `http://127.0.0.1:${listening.port}`;
   const auth = { authorization: `Bearer ${TOKEN}` };
-  const get = (at: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-    fetch(url + at, { headers: { ...auth, ...headers }, ...(signal && { signal }) });
+  const get = (at: string, headers: Record<string, string> = {}, signal?: AbortSignal) => {
+    const ask = () => fetch(url + at, { headers: { ...auth, ...headers }, ...(signal && { signal }) });
+    // A connection may be left from a server that was here before.
+    return ask().catch(ask);
+  };
   let closing: Promise<void> | undefined;
   const close = () => {
     ends.abort();
@@ -79,7 +83,7 @@ export async function openMonitor(
   };
   onTestFinished(close);
   return {
-    ...{ url, port: listening.port, get, close },
+    ...{ url, port: listening.port, routes, get, close },
     async json<T>(at: string) {
       const answer = await get(at);
       if (!answer.ok) throw new Error(`${at}: ${answer.status} ${await answer.text()}`);
