@@ -60,13 +60,20 @@ export async function reviewPlan(
     throw new HoldfastError("invalid", "team reject needs TEXT: say why, so that a better plan can follow");
   const ledger = theTeam(teams, has, { what: given, missing: noPlan });
   const { requestId } = planNamed(teamIn(ledger), given);
-  // Of answers given at once the others are refused, also those that say the same: their feedback is not heard.
+  const entity = `plan:${requestId}`;
+  // Of people's answers at once one is recorded, also where they say the same: the feedback of the others would not be heard.
   await ledger.decide(({ slices }) => {
     const facts = reviewing(slices.team as TeamState, { requestId, approve, feedback });
-    return { events: facts.map((fact) => ({ ...fact, actor: USER })) };
+    return { events: facts.map((fact) => ({ ...fact, actor: USER, touches: [entity] })), reads: [entity] };
   });
   const plan = planNamed(teamIn(ledger), requestId);
   const wanted = approve ? "approved" : "rejected";
+  // The lead's answer may have come in between.
+  if (plan.status !== wanted || plan.reviewedBy !== USER)
+    throw new HoldfastError(
+      "invalid",
+      `${requestId} was ${plan.status} by ${plan.reviewedBy} just before: it is answered once`,
+    );
   return { requestId, status: wanted, line: `${requestId} ${wanted}. ${plan.by} hears it when a host runs it.` };
 }
 

@@ -3,6 +3,9 @@ import type { TurnEndReason } from "../../loop/events.ts";
 import type { Todo } from "../../mechanisms/todo/todo-write.ts";
 import type { Usage } from "../../models/model.ts";
 
+/** Where an answer comes from that was given where the question stood. */
+export const ASKED_HERE = "the terminal";
+
 /** Every text in a block is safe to print. */
 export interface CallBlock {
   agent: string;
@@ -60,7 +63,8 @@ export type FactBlock =
   | { kind: "notice"; agent: string; tone: "plain" | "bad"; text: string }
   | { kind: "message"; from: string; to: string; text: string }
   | { kind: "asked"; agent: string; requestId: string; title: string }
-  | { kind: "answered"; agent: string; requestId: string; text: string }
+  /** `here`: where it was asked, by whoever sees it. */
+  | { kind: "answered"; agent: string; requestId: string; text: string; here: boolean }
   /** Said to the model, not to people. */
   | { kind: "note"; agent: string; origin: string; text: string }
   | { kind: "turnEnded"; agent: string; reason: TurnEndReason; text: string; error?: string };

@@ -107,7 +107,8 @@ export function createLineRenderer(opts: LineOptions): LineRenderer {
         if (past) return [`${style.yellow("?")} ${block.title}: approval was asked for (${block.requestId})`];
         return [`${style.yellow("?")} ${block.title}: waits for approval; see it with: ${toSee(block.requestId)}`];
       case "answered":
-        return asksHere || past ? [] : [style.dim(`· ${block.requestId}: ${block.text}`)];
+        // Who was asked here, and did not answer, is told who did.
+        return (asksHere && block.here) || past ? [] : [style.dim(`· ${block.requestId}: ${block.text}`)];
       case "note":
         return past ? quoted(`(note from ${block.origin}) ${block.text}`, style.dim("·")) : [];
       case "turnEnded":

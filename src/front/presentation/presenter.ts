@@ -18,7 +18,7 @@ import type { teamEvents } from "../../mechanisms/team/events.ts";
 import type { TodoState, todoEvents } from "../../mechanisms/todo/index.ts";
 import { type Content, textOf } from "../../models/model.ts";
 import { counted } from "../../text/counted.ts";
-import type { CallBlock, FactBlock } from "./blocks.ts";
+import { ASKED_HERE, type CallBlock, type FactBlock } from "./blocks.ts";
 import { duration } from "./format.ts";
 import { noticeOf, type RememberedNotices } from "./notices.ts";
 import { oneLine, printable } from "./printable.ts";
@@ -141,7 +141,7 @@ export function createPresenter({ inTerminal = false } = {}): Presenter {
       case "approval.answered": {
         const why = data.reason === undefined ? "" : `: ${oneLine(data.reason, 200)}`;
         const text = `${data.decision === "allow" ? "allowed" : "refused"} from ${oneLine(data.from, 60)}${why}`;
-        return [{ kind: "answered", agent, requestId: data.requestId, text }];
+        return [{ kind: "answered", agent, requestId: data.requestId, text, here: data.from === ASKED_HERE }];
       }
       case "note.added":
         return [{ kind: "note", agent, origin: oneLine(data.origin, 40), text: printable(data.text) }];

@@ -10,6 +10,7 @@ import {
   PAUSE_MS,
   READ_MS,
 } from "../presentation/approval.ts";
+import { ASKED_HERE } from "../presentation/blocks.ts";
 import { escapedName } from "../presentation/printable.ts";
 import type { Style } from "../presentation/style.ts";
 import { pressed } from "./key-name.ts";
@@ -131,7 +132,7 @@ export function createApprovalCard(opts: ApprovalCardOptions): Panel {
     else if (row.choice && row.choice.scope !== "no" && !wasRead) hint = "unread";
     else {
       isAnswered = true;
-      opts.answered(answerBy(row.choice ?? no, { from: "the terminal", ...(why && { reason: why }) }));
+      opts.answered(answerBy(row.choice ?? no, { from: ASKED_HERE, ...(why && { reason: why }) }));
     }
   }
 

@@ -3,6 +3,7 @@ import { createInterface, type Interface } from "node:readline";
 import type { ApprovalAnswer, ApprovalRequest } from "../../mechanisms/approvals/events.ts";
 import { previewChange } from "../../mechanisms/files/change-preview.ts";
 import { answerBy, type Choice, choicesFor, describeRequest } from "../presentation/approval.ts";
+import { ASKED_HERE } from "../presentation/blocks.ts";
 import { escaped } from "../presentation/printable.ts";
 import { styleFor } from "../presentation/style.ts";
 import type { Screen } from "./screen.ts";
@@ -112,7 +113,7 @@ export function lineAnswer(typed: string, choices: readonly Choice[]): ApprovalA
   const chosen = choices.find((choice) => choice.key === key || WORDS[choice.scope] === key);
   // Only a no goes on: whoever says more to a yes means something else.
   if (!chosen || (chosen.scope !== "no" && rest !== "")) return undefined;
-  return answerBy(chosen, { from: "the terminal", ...(rest !== "" && { reason: rest }) });
+  return answerBy(chosen, { from: ASKED_HERE, ...(rest !== "" && { reason: rest }) });
 }
 
 const WORDS: Record<Choice["scope"], string> = { once: "yes", exactly: "always", rule: "rule", no: "no" };
