@@ -19,6 +19,7 @@ import { createMonitorApp } from "../../front/monitor/server.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { messageOf } from "../../ledger/error.ts";
 import { openStore } from "../../ledger/open-store.ts";
+import { projectIn } from "../../ledger/server-address.ts";
 import type { Store } from "../../ledger/store.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
@@ -57,8 +58,9 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
   });
   try {
     const { token, file } = tokenIn(flags);
-    if (dirs.length > 0) for (const dir of dirs) await projects.open(dir);
-    else await projects.openKnown();
+    const named = dirs.length === 0 && namesOneProject(flags) ? ["."] : dirs;
+    for (const dir of named) await projects.open(dir);
+    if (named.length === 0) await projects.openKnown();
     overview.now().catch(() => undefined); // the list is there when the page asks for it
     const page = pageFiles(monitorPageFolder());
     const listening = await listenOnLoopback(
@@ -75,7 +77,7 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
       );
     if (flags.open) await openInBrowser(url, file).catch(notOpened);
     const looking =
-      dirs.length > 0 ? undefined : setInterval(() => projects.openKnown().catch(() => undefined), LOOK_MS);
+      named.length > 0 ? undefined : setInterval(() => projects.openKnown().catch(() => undefined), LOOK_MS);
     await untilSignal();
     clearInterval(looking);
     await listening.close();
@@ -90,6 +92,12 @@ const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
+
+/** `--state sqlite:FILE`, and a server's address with the project in it, are of one project, whatever is known on this machine. */
+function namesOneProject({ state }: PlaceFlags): boolean {
+  const { file, server = "" } = openHome({ ...(state !== undefined && { state }) });
+  return file !== undefined || projectIn(server) !== undefined;
+}
 
 /** Kept: a page that is open stays so when the monitor is started again. Where nothing can be written, one for this time. */
 function tokenIn(flags: PlaceFlags): { token: string; file?: string } {
