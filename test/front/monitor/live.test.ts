@@ -131,8 +131,12 @@ test("how far a context is backed up is told when a backup has been made, though
   const place = "/backups";
   expect(first?.kind === "hello" && first.overview.contexts[0]?.backup).toEqual({ at: 1_000, lag: 10, place });
   await backUp(50, 2_000);
-  const next: LiveMessage | undefined = (await stream.next()).value?.data;
-  expect(next?.kind === "contexts" && next.rows.map(({ backup }) => backup)).toEqual([{ at: 2_000, lag: 0, place }]);
+  for await (const { data } of stream) {
+    const backups = data.kind === "contexts" ? data.rows.map(({ backup }) => backup) : [];
+    if (!backups.some((one) => one?.at === 2_000)) continue; // its figures come in between
+    expect(backups).toEqual([{ at: 2_000, lag: 0, place }]);
+    break;
+  }
 });
 
 test("two searches for the same words at once find everything once", async () => {
