@@ -67,18 +67,28 @@ function makeProject() {
   for (const name of ["parser", "lexer", "dates", "format", "index"])
     fs.writeFileSync(path.join(app, `src/${name}.ts`), `export const ${name} = () => new Date().getDay();\n`);
   const who = ["-c", "user.name=me", "-c", "user.email=me@example.com"];
-  for (const words of [["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]])
+  for (const words of [
+    ["init", "-q"],
+    ["add", "."],
+    ["commit", "-qm", "Begin"],
+  ])
     spawnSync("git", [...who, ...words], { cwd: app });
 }
 
 async function work() {
   const script = path.join(home, "script.json");
   fs.writeFileSync(script, JSON.stringify(longTurn()));
-  const server = start("node", [path.join(root, "src/testing/model-server-main.ts"), "--script", "/home/me/script.json"]);
+  const server = start("node", [
+    path.join(root, "src/testing/model-server-main.ts"),
+    "--script",
+    "/home/me/script.json",
+  ]);
   const { listening } = await firstLine(server);
   const env = { ANTHROPIC_API_KEY: "sk-ant-pictures", ANTHROPIC_BASE_URL: `http://127.0.0.1:${listening}` };
   const prompt = "Why does the date test fail on Sundays? Fix it. 日曜日にだけ失敗します";
-  await ended(holdfast(["-p", "--model", MODEL, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", prompt], env));
+  await ended(
+    holdfast(["-p", "--model", MODEL, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", prompt], env),
+  );
   await ended(holdfast(["-p", "Create a todo list for inspecting this repo, then list Markdown files"]));
   const killed = holdfast(["-p", "--permission-mode", "acceptEdits", "Run `sleep 60; echo done`"]);
   await sleep(3_000);
@@ -104,7 +114,7 @@ async function shoot(browser, url) {
     const { project, context } = contexts.find((one) => one.title.startsWith(title));
     return `#/p/${project}/c/${context}${view}`;
   };
-  const show = (hash) => page.evaluate((to) => void (location.hash = to), hash);
+  const show = (hash) => page.evaluate((to) => location.assign(to), hash);
   await show(at("Create two tasks", "?view=timeline"));
   await take("timeline");
   await show(at("Why does", "?seq=60"));

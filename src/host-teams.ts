@@ -6,7 +6,7 @@ import { contextState } from "./loop/agent.ts";
 import { createFairSlots, type FairSlots } from "./loop/fair-slots.ts";
 import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { createMachines, type Here } from "./loop/machine.ts";
+import { createMachines, type OwnPlace } from "./loop/machine.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
@@ -22,7 +22,7 @@ export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onPr
 }
 
 export function hostTeams(
-  { host, store, here }: { host: Host; store: Store; here: Here },
+  { host, store, here }: { host: Host; store: Store; here: OwnPlace },
   { context, concurrency = 8, machineGraceMs, accepts, onDue, ...told }: HostTeamsOptions = {},
 ): Hosting {
   /** A turn that someone's own input began is theirs to take up again, but for agents that live by hosts. */

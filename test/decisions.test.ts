@@ -27,6 +27,7 @@ const EXCEPTIONS: [place: string, from: Said, why: string][] = [
   ["front/text/hosted-output.ts", "reason", "how a turn ended: a code of the loop"],
   ["front/text/text-output.ts", "text", "what the lead said: shown once"],
   ["front/monitor", "reason", "how a turn ended: a code of the loop"],
+  ["front/monitor/page/context/filters.tsx", "text", "the words that a person searches for"],
   ["front/monitor/context-source.ts", "text", "the words that a person searches for"],
   ["front/sdk-protocol/stream-json.ts", "reason", "how a turn ended: a code of the loop"],
   ["contexts/listing.ts", "reason", "how a turn ended: a code of the loop"],

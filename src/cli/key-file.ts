@@ -11,7 +11,7 @@ const KEY = /^[0-9a-f]{64}$/;
 export const isKey = (text: string): boolean => KEY.test(text);
 
 /** Undefined: there is none, or it is damaged. */
-export function readKey(file: string): string | undefined {
+export function readKeyFile(file: string): string | undefined {
   try {
     const text = fs.readFileSync(file, "utf8").trim();
     return KEY.test(text) ? text : undefined;
@@ -21,7 +21,7 @@ export function readKey(file: string): string | undefined {
 }
 
 /** Whole or not there. Contract: of several processes all have the same; undefined where nothing can be written. */
-export function makeKey(file: string): string | undefined {
+export function makeKeyFile(file: string): string | undefined {
   const fresh = `${file}.${process.pid}`;
   try {
     makeDir(path.dirname(file));
@@ -30,10 +30,10 @@ export function makeKey(file: string): string | undefined {
       fs.linkSync(fresh, file); // the first one counts
     } catch (error) {
       // One that is damaged, or a file system without such links.
-      if (errorCode(error) !== "EEXIST" || readKey(file) === undefined) fs.renameSync(fresh, file);
+      if (errorCode(error) !== "EEXIST" || readKeyFile(file) === undefined) fs.renameSync(fresh, file);
     }
     fs.rmSync(fresh, { force: true });
-    return readKey(file);
+    return readKeyFile(file);
   } catch {
     return undefined;
   }

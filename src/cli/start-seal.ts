@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import type { GivenIn, Start } from "../contexts/start.ts";
 import { canonicalJson } from "../ledger/content-hash.ts";
-import { isKey, makeKey, readKey } from "./key-file.ts";
+import { isKey, makeKeyFile, readKeyFile } from "./key-file.ts";
 
 /** In the state directory: never in a store, and hidden from commands as all of it is. */
 const KEY_FILE = "start.key";
@@ -25,11 +25,11 @@ export function openStartSeal(dir: string): StartSeal {
   const file = path.join(dir, KEY_FILE);
   return {
     of(sealed) {
-      const key = readKey(file) ?? makeKey(file);
+      const key = readKeyFile(file) ?? makeKeyFile(file);
       return key === undefined ? undefined : sealWith(key, sealed).toString("hex");
     },
     fits(sealed, seal) {
-      const key = readKey(file);
+      const key = readKeyFile(file);
       if (key === undefined || seal === undefined || !isKey(seal)) return false;
       return timingSafeEqual(Buffer.from(seal, "hex"), sealWith(key, sealed));
     },

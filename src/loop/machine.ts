@@ -15,14 +15,14 @@ interface Whereabouts {
   tree?: string;
 }
 
-export interface Here {
+export interface OwnPlace {
   /** The project's folder on this machine. */
   root: string;
   /** Whether a folder of this machine is the project's. What stands in a store that others write to decides nothing here. */
   isOwn?: ((folder: string) => boolean) | undefined;
 }
 
-function whereaboutsOf(ledger: Ledger, agent: string, { root: here, isOwn = () => true }: Here): Whereabouts {
+function whereaboutsOf(ledger: Ledger, agent: string, { root: here, isOwn = () => true }: OwnPlace): Whereabouts {
   const { root, state } = viewOf(ledger, agent);
   const machine = state.machine ?? transcriptIn(ledger.state).machine;
   const isProject =
@@ -33,7 +33,7 @@ function whereaboutsOf(ledger: Ledger, agent: string, { root: here, isOwn = () =
 }
 
 /** Contract: what is to be recorded when that agent is taken here; nothing where its files are here. */
-export function arrival(ledger: Ledger, agent: string, place: Here): Omit<EventInput, "actor">[] {
+export function arrival(ledger: Ledger, agent: string, place: OwnPlace): Omit<EventInput, "actor">[] {
   const { isHere, machine, tree } = whereaboutsOf(ledger, agent, place);
   const here = place.root;
   if (isHere) return [];
@@ -67,7 +67,7 @@ export interface Machines {
 }
 
 /** `graceMs`: so long a machine counts as living after its last host was seen. */
-export function createMachines(store: Store, opts: { here: Here; graceMs?: number }): Machines {
+export function createMachines(store: Store, opts: { here: OwnPlace; graceMs?: number }): Machines {
   const graceMs = opts.graceMs ?? Number(process.env.HOLDFAST_MACHINE_GRACE_MS ?? GRACE_MS);
   const asked = new Map<string, { at: number; isSeen: boolean; seenAt: number }>();
 

@@ -1,11 +1,10 @@
 // One context in a real browser: a long one opens quickly, scrolls without a halt, stays small, and any moment of it is looked at.
-import fs from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { makeLongContext } from "../front/monitor/long-context.ts";
 import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
 import { makeWaiting } from "../front/monitor/waiting.ts";
+import { seriousIn } from "./axe.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 
 const isLong = process.env.HOLDFAST_LONG === "1";
@@ -61,24 +60,6 @@ const scrubTo = (page: Page, seq: number): Promise<number> =>
 /** Asked from outside: the page's policy lets nobody evaluate a text inside. */
 const until = (page: Page, holds: string) =>
   expect.poll(() => page.evaluate(holds), { timeout: 15_000, message: holds }).toBe(true);
-
-const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function seriousIn(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate<{
-    violations: { id: string; impact: string; nodes: { html: string }[] }[];
-  }>("axe.run()");
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .map(({ html }) => html)
-          .join(" ")
-          .slice(0, 300)}`,
-    );
-}
 
 describe.runIf(hasBrowser)("one context on the page", () => {
   test(`${EVENTS} events open, scroll and scrub without being noticed`, { timeout: 240_000 }, async () => {

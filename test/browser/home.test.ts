@@ -1,15 +1,13 @@
 // The first view and a project's, in a real browser over the real server: what waits is answered in place, the list narrowed and opened, with keys alone.
-import fs from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import { makeContexts } from "../front/monitor/long-context.ts";
 import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
 import { makeWaiting } from "../front/monitor/waiting.ts";
+import { seriousIn } from "./axe.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 
-const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The heading of the card with the focus. */
 const FOCUSED = 'document.activeElement?.querySelector("h3")?.textContent';
 /** Longer than a card is not answered after it came. */
@@ -200,13 +198,3 @@ test.runIf(hasBrowser)(
     expect(found).toEqual([]);
   },
 );
-
-async function seriousIn(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  const { violations } = (await page.evaluate("axe.run()")) as {
-    violations: { id: string; impact: string; nodes: { html: string }[] }[];
-  };
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}

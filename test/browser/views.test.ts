@@ -1,15 +1,14 @@
 // The tabs of a context in a real browser, over the real server and a run that really happened: each shows what was recorded.
 import fs from "node:fs";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import type { Costs, UsageSeries } from "../../src/front/monitor/api.ts";
+import type { Costs, UsageSeries } from "../../src/front/monitor/context-api.ts";
 import { makeLongContext } from "../front/monitor/long-context.ts";
 import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
 import { recordedWork } from "../front/monitor/recorded-work.ts";
+import { seriousIn } from "./axe.ts";
 import { hasBrowser, openPage } from "./browser.ts";
 
-const AXE = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const VIEWS = ["messages", "data", "checkpoints", "files", "usage", "costs", "requests"];
 
 const hashOf = (context: string, view: string, more = "") => `#/p/p/c/${context}?view=${view}${more}`;
@@ -179,19 +178,12 @@ test.runIf(hasBrowser)(
       [context, 360, "dark"],
       [long, 1280, "light"],
     ] as const) {
-      const { page, cdp } = await openPage(monitor, { hash: hashOf(id, "messages"), width, colorScheme });
+      const { page } = await openPage(monitor, { hash: hashOf(id, "messages"), width, colorScheme });
       for (const view of VIEWS) {
         await show(page, hashOf(id, view));
         await page.locator(".view").waitFor();
         await page.waitForTimeout(500);
-        await cdp.send("Runtime.evaluate", { expression: AXE });
-        const { result } = await cdp.send("Runtime.evaluate", {
-          ...{ awaitPromise: true, returnByValue: true },
-          expression: `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations
-          .filter(({ impact }) => impact === "serious" || impact === "critical")
-          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 200)).join("\\n")))`,
-        });
-        expect([view, result.value]).toEqual([view, []]);
+        expect([view, await seriousIn(page)]).toEqual([view, []]);
         const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
         expect([view, Number(wide) <= 0]).toEqual([view, true]);
         expect(await page.getByRole("option").count()).toBeLessThanOrEqual(300);

@@ -23,7 +23,7 @@ import { projectIn } from "../../ledger/server-address.ts";
 import type { Store } from "../../ledger/store.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
-import { makeKey, readKey } from "../key-file.ts";
+import { makeKeyFile, readKeyFile } from "../key-file.ts";
 import { openState } from "../open.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 
@@ -103,7 +103,7 @@ function namesOneProject({ state }: PlaceFlags): boolean {
 function tokenIn(flags: PlaceFlags): { token: string; file?: string } {
   const { home } = openHome({ ...(flags.state !== undefined && { state: flags.state }) });
   const file = path.join(home, TOKEN_FILE);
-  const token = readKey(file) ?? makeKey(file);
+  const token = readKeyFile(file) ?? makeKeyFile(file);
   return token === undefined ? { token: randomBytes(32).toString("hex") } : { token, file };
 }
 

@@ -7,7 +7,7 @@ import { answerEvent } from "../../mechanisms/approvals/index.ts";
 import { oneLine } from "../presentation/printable.ts";
 
 /** What became of an answer. */
-export type Answered =
+export type AnswerOutcome =
   | { kind: "counted" }
   /** Somebody was first. */
   | { kind: "already"; answer: ApprovalAnswer }
@@ -17,8 +17,8 @@ export type Answered =
   | { kind: "over" };
 
 /** Contract: of answers given at once one counts, and each of the others is told which. */
-export async function answerRequest(ledger: Ledger, requestId: string, answer: ApprovalAnswer): Promise<Answered> {
-  let found: Answered = { kind: "counted" };
+export async function answerRequest(ledger: Ledger, requestId: string, answer: ApprovalAnswer): Promise<AnswerOutcome> {
+  let found: AnswerOutcome = { kind: "counted" };
   await ledger.decide(({ slices }) => {
     found = standing((slices.approvals as ApprovalsState).requests, requestId);
     return { events: found.kind === "counted" ? [{ ...answerEvent(requestId, answer), actor: "user" }] : [] };
@@ -29,7 +29,7 @@ export async function answerRequest(ledger: Ledger, requestId: string, answer: A
   return now?.movedTo === undefined ? found : { kind: "moved", request: now };
 }
 
-function standing(requests: ApprovalsState["requests"], requestId: string): Answered {
+function standing(requests: ApprovalsState["requests"], requestId: string): AnswerOutcome {
   const request = own(requests, requestId);
   if (!request) return { kind: "over" };
   if (request.movedTo !== undefined) return { kind: "moved", request };

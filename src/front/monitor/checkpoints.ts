@@ -6,7 +6,7 @@ import type { Seq } from "../../ledger/store.ts";
 import type { ContextPast } from "../past/context-past.ts";
 import { CHANGE_KINDS, MAX_DIFF_BYTES, patchesOf } from "../presentation/patches.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { CheckpointRow, FilesChanged } from "./api.ts";
+import type { CheckpointRow, FilesChanged } from "./context-api.ts";
 
 const MOST_ROWS = 1_000;
 const MOST_FILES = 300;

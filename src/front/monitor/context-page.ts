@@ -8,7 +8,8 @@ import { agentRow } from "../past/agent-row.ts";
 import { resumeLine } from "../presentation/command-line.ts";
 import { money, tokens } from "../presentation/format.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { ContextPage, ContextRow, Need } from "./api.ts";
+import type { ContextRow, Need } from "./api.ts";
+import type { ContextPage } from "./context-api.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 
 const MOST_AGENTS = 200;

@@ -8,7 +8,7 @@ import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import type { BoardPast } from "../past/board.ts";
 import { type ContextPast, createContextPast } from "../past/context-past.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { DataHistory, DataRow, EventDetail, EventRow, RowKind, RowsWindow, Section } from "./api.ts";
+import type { DataHistory, DataRow, EventDetail, EventRow, RowKind, RowsWindow, TextSection } from "./context-api.ts";
 import { eventDetail, section } from "./event-detail.ts";
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { eventRow } from "./event-rows.ts";
@@ -26,7 +26,7 @@ const MOST_VERSIONS = 500;
 /** Of shared data: those that changed last. */
 const MOST_KEYS = 1_000;
 
-export interface RowsAsked {
+interface RowsAsked {
   from: number;
   count: number;
   kinds?: readonly RowKind[];
@@ -229,7 +229,7 @@ function countUpTo(seqs: readonly Seq[], upTo: Seq): number {
   return low;
 }
 
-async function readValue(read: () => Promise<unknown>): Promise<Section | undefined> {
+async function readValue(read: () => Promise<unknown>): Promise<TextSection | undefined> {
   try {
     const value = await read();
     return value === undefined ? undefined : section("value", "json", JSON.stringify(value, null, 2) ?? "");

@@ -1,7 +1,7 @@
 // What a context cost, as a tree of agent, turn and round. Bounded.
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
 import { oneLine } from "../presentation/printable.ts";
-import type { CostNode } from "./api.ts";
+import type { CostNode } from "./context-api.ts";
 
 /** Later turns have their rounds, older ones only their sums. */
 const MOST_NODES = 1_200;

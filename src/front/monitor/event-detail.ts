@@ -5,7 +5,7 @@ import { counted } from "../../text/counted.ts";
 import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
-import type { EventDetail, Section } from "./api.ts";
+import type { EventDetail, TextSection } from "./context-api.ts";
 import { eventRow } from "./event-rows.ts";
 
 /** Of one section; the whole is in the ledger. */
@@ -21,7 +21,7 @@ export function eventDetail(event: StoredEvent): Omit<EventDetail, "round"> {
 }
 
 /** Of a newer version, or damaged: what is recorded is shown all the same. */
-function sectionsShown(event: StoredEvent): Section[] {
+function sectionsShown(event: StoredEvent): TextSection[] {
   try {
     return sectionsOf(event as ShownFact);
   } catch {
@@ -30,9 +30,9 @@ function sectionsShown(event: StoredEvent): Section[] {
 }
 
 /** The first ones whole as long as there is room, then what is left of it; those without any are only counted. */
-function bounded(sections: readonly Section[]): Section[] {
+function bounded(sections: readonly TextSection[]): TextSection[] {
   let room = ALL_CHARS;
-  const found: Section[] = [];
+  const found: TextSection[] = [];
   for (const one of sections) {
     if (room <= 0) break;
     found.push(
@@ -54,14 +54,14 @@ function withoutBytes(key: string, value: unknown): unknown {
   return key === "data" && typeof value === "string" && value.length > 200 ? `(${value.length} characters)` : value;
 }
 
-export function section(label: string, form: Section["form"], text: string): Section {
+export function section(label: string, form: TextSection["form"], text: string): TextSection {
   const named = { label: oneLine(label, 200), form };
   const safe = printable(text.length > 4 * MOST_CHARS ? text.slice(0, 4 * MOST_CHARS) : text);
   if (safe.length <= MOST_CHARS && text.length <= 4 * MOST_CHARS) return { ...named, text: safe };
   return { ...named, text: cutAt(safe, MOST_CHARS), bytes: Buffer.byteLength(text) };
 }
 
-const contentSections = (label: string, content: readonly Content[]): Section[] => [
+const contentSections = (label: string, content: readonly Content[]): TextSection[] => [
   section(label, "text", textOf(content)),
   ...content.flatMap((part) =>
     part.type === "text"
@@ -72,13 +72,13 @@ const contentSections = (label: string, content: readonly Content[]): Section[] 
 
 const isDiff = (text: string): boolean => /^--- .*\n\+\+\+ .*\n@@ /.test(text);
 
-function sectionsOf(event: ShownFact): Section[] {
+function sectionsOf(event: ShownFact): TextSection[] {
   const { type, data } = event;
   switch (type) {
     case "input.received":
       return contentSections("said", data.content);
     case "reply.received":
-      return data.parts.flatMap((part): Section[] => {
+      return data.parts.flatMap((part): TextSection[] => {
         if (part.type === "text") return [section("said", "markdown", part.text)];
         if (part.type === "reasoning") return [section("thought", "text", part.text)];
         const title = `${part.name} ${callTitle(part.name, part.input)}`.trim();

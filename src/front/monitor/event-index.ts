@@ -2,8 +2,8 @@
 import type { Codec } from "../../ledger/events.ts";
 import { withoutLongTexts } from "../../ledger/spill.ts";
 import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
-import type { RowKind } from "./api.ts";
-import { kindOf } from "./event-rows.ts";
+import type { RowKind } from "./context-api.ts";
+import { rowKindOf } from "./event-rows.ts";
 
 /** So many lists of positions are kept. */
 const MOST_FILTERS = 24;
@@ -20,13 +20,13 @@ export interface EventIndex {
   seqAt(at: number): Seq;
 }
 
-export interface RowFilter {
+interface RowFilter {
   kinds?: readonly RowKind[];
   agent?: string;
 }
 
 /** Contract: told of every event in order, once; long texts are cut in it. */
-export type EventObserver = (event: StoredEvent) => void;
+type EventObserver = (event: StoredEvent) => void;
 
 export interface EventIndexOptions {
   /** Contract: read in stretches. */
@@ -95,7 +95,7 @@ export function createEventIndex({ store, name, codec, observers }: EventIndexOp
         if (filtered.size > MOST_FILTERS) filtered.delete(oldest);
       }
       const kinds = filter.kinds && new Set(filter.kinds);
-      const wanted = types.names.map((type) => !kinds || kinds.has(kindOf(type)));
+      const wanted = types.names.map((type) => !kinds || kinds.has(rowKindOf(type)));
       const actor = filter.agent === undefined ? undefined : actors.known(filter.agent);
       for (let i = found.upTo; i < at.length; i++)
         if (wanted[typeOf[i]!] && (actor === undefined || actorOf[i] === actor)) found.seqs.push(i + 1);

@@ -12,7 +12,7 @@ import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { endOf } from "../presentation/results.ts";
 import { callTitle } from "../presentation/titles.ts";
-import type { EventRow, RowKind } from "./api.ts";
+import type { EventRow, RowKind } from "./context-api.ts";
 
 /** Columns of a title: what is longer is read in the detail. */
 const WIDTH = 220;
@@ -29,7 +29,7 @@ const KINDS: Record<string, RowKind> = {
 };
 
 /** Of a type of event, without its data: for filters over a whole ledger. */
-export function kindOf(type: string): RowKind {
+export function rowKindOf(type: string): RowKind {
   const exact = EXACTLY[type];
   return exact ?? KINDS[type.slice(0, type.indexOf("."))] ?? "other";
 }
@@ -64,7 +64,7 @@ const nothing = (): RememberedNotices => ({
 });
 
 function shownOf(event: StoredEvent): Shown {
-  const kind = kindOf(event.type);
+  const kind = rowKindOf(event.type);
   try {
     return { kind, ...titled(event as KnownEvent) };
   } catch {

@@ -3,7 +3,7 @@ import { inertJson } from "./inert-json.ts";
 
 const ALIVE_MS = 15_000;
 
-export interface StreamMessage {
+interface StreamMessage {
   id: string;
   data: unknown;
 }

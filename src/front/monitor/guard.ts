@@ -1,7 +1,7 @@
 // Who may ask the monitor anything: the token, the name it is called by, where the request comes from. Decided before a route is looked for.
 import { createHash, timingSafeEqual } from "node:crypto";
 
-export interface Refused {
+interface Refused {
   status: 401 | 403 | 421;
   error: string;
   code: "token" | "host" | "origin" | "write";
@@ -15,7 +15,7 @@ export interface Guard {
 }
 
 /** What a write carries: a form and a simple request of another page cannot send it. */
-export const WRITE_HEADER = "x-holdfast-write";
+const WRITE_HEADER = "x-holdfast-write";
 
 /** What opens with the cookie too. */
 const DOCUMENTS = new Set(["/", "/app.js", "/app.css", "/charts.js"]);

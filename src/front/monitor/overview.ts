@@ -7,7 +7,7 @@ import type { HeldBy } from "../../ledger/store.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import { VERSION } from "../../version.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { ContextKey, ContextRow, HostRow, LiveMessage, Need, Overview, ProjectRow } from "./api.ts";
+import type { ContextKey, ContextRow, HostRow, Need, Overview, OverviewMessage, ProjectRow } from "./api.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
 import { lastError, needsOf, whyOf, withinBounds } from "./needs.ts";
 
@@ -23,10 +23,10 @@ const KEPT = 2_000;
 const MOST_ROWS = 5_000;
 const MOST_WAITING = 400;
 
-export interface Told {
+interface Told {
   /** Of the messages of this process: they begin with a name of their own. */
   id: string;
-  message: LiveMessage;
+  message: OverviewMessage;
 }
 
 export type Figures = Pick<ContextRow, "rounds" | "agents" | "tokens" | "cost" | "dataBytes">;
@@ -101,7 +101,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   const numberIn = (id: string | undefined): number | undefined =>
     id?.startsWith(`${name}.`) ? Number(id.slice(name.length + 1)) : undefined;
 
-  function tell(message: LiveMessage): void {
+  function tell(message: OverviewMessage): void {
     messages.push({ id: `${name}.${++count}`, message });
     if (messages.length > KEPT) messages.splice(0, messages.length - KEPT);
     for (const wake of listeners) wake();

@@ -11,7 +11,7 @@ import { isTeamWake } from "../../mechanisms/team/talk.ts";
 import { matesOf } from "../actions/team.ts";
 import { boardTask } from "../past/board.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
-import type { LeaseRow, ProjectPage, ScheduleRow, TeamRow } from "./api.ts";
+import type { AgentLeaseRow, ProjectPage, ScheduleRow, TeamRow } from "./api.ts";
 import type { LedgerOf, MonitoredProject } from "./monitored-project.ts";
 import { hostRow } from "./overview.ts";
 
@@ -32,7 +32,7 @@ export async function projectPage(project: MonitoredProject, ledgers: LedgerOf):
   const looked = contexts.filter(({ id }) => withTeam.has(id) || isOpen.has(id) || due.has(id)).slice(0, MOST_CONTEXTS);
   const team: TeamRow[] = [];
   const schedules: ScheduleRow[] = [];
-  const leases: LeaseRow[] = [];
+  const leases: AgentLeaseRow[] = [];
   for (const { id } of looked) {
     const ledger = await ledgers(id).catch(() => undefined);
     if (!ledger) continue;

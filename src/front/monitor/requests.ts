@@ -6,7 +6,7 @@ import { printable } from "../presentation/printable.ts";
 import { requestsOf } from "../requests/breaks.ts";
 import { compareRequests } from "../requests/compare.ts";
 import { differenceLines, doubtLines } from "../requests/text.ts";
-import type { RequestView } from "./api.ts";
+import type { RequestView } from "./context-api.ts";
 import { section } from "./event-detail.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 

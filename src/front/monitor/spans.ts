@@ -7,7 +7,7 @@ import type { StoredEvent } from "../../ledger/store.ts";
 import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
-import type { Span, Timeline } from "./api.ts";
+import type { Span, Timeline } from "./context-api.ts";
 import { createRoundTimes } from "./round-times.ts";
 
 const MOST_SPANS = 2_000;

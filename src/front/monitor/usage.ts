@@ -10,7 +10,7 @@ import { addUsage, noUsage, textOf, type Usage } from "../../models/model.ts";
 import type { ShownFact } from "../presentation/presenter.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { breakCauseText } from "../requests/text.ts";
-import type { CostBreak, Costs, RequestRow, UsageSeries } from "./api.ts";
+import type { CostBreak, Costs, RequestRow, UsageSeries } from "./context-api.ts";
 import { costTree, type Paid, type PaidTurn } from "./cost-tree.ts";
 import { createRoundTimes } from "./round-times.ts";
 

@@ -4,7 +4,7 @@ import type { AgentState } from "../../loop/transcript.ts";
 import { doing } from "../../mechanisms/team/roster.ts";
 import type { TeamState } from "../../mechanisms/team/state.ts";
 import { costUsd } from "../../models/catalogue.ts";
-import type { AgentRow } from "../monitor/api.ts";
+import type { AgentRow } from "../monitor/context-api.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
 

@@ -5,7 +5,7 @@ import { HoldfastError } from "../../ledger/error.ts";
 import type { Codec } from "../../ledger/events.ts";
 import type { Fold } from "../../ledger/fold.ts";
 import type { Seq, Store, StoredEvent } from "../../ledger/store.ts";
-import type { ContextAt } from "../monitor/api.ts";
+import type { ContextAt } from "../monitor/context-api.ts";
 import { type BoardPast, createBoardPast } from "./board.ts";
 import { contextAt } from "./context-at.ts";
 import { type EditGatherer, gatherEdits } from "./edits.ts";

@@ -2,7 +2,7 @@
 import { isRecord, knownFact } from "../../ledger/guards.ts";
 import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import type { loopEvents } from "../../loop/events.ts";
-import type { FilesChanged } from "../monitor/api.ts";
+import type { FilesChanged } from "../monitor/context-api.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 
 type FileEdit = FilesChanged["edits"][number];

@@ -1,6 +1,6 @@
 // A context as of an event, as lines for people.
 import { counted } from "../../text/counted.ts";
-import type { ContextAt } from "../monitor/api.ts";
+import type { ContextAt } from "../monitor/context-api.ts";
 import { tokens } from "../presentation/format.ts";
 
 const time = (at: number): string => new Date(at).toISOString().slice(0, 19).replace("T", " ");

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { exposition } from "../../../src/front/metrics/exposition.ts";
-import type { LiveMessage } from "../../../src/front/monitor/api.ts";
+import type { OverviewMessage } from "../../../src/front/monitor/api.ts";
 import { createStreamReader } from "../../../src/front/monitor/page/event-stream.ts";
 import { openSqliteStore } from "../../../src/ledger/sqlite/index.ts";
 import { startModelServer } from "../../../src/testing/index.ts";
@@ -190,13 +190,13 @@ test("counters do not fall when a context is removed while the monitor runs; nam
 });
 
 /** The messages after the first until all thousand contexts have figures. */
-async function tellings(answer: Response): Promise<LiveMessage[]> {
+async function tellings(answer: Response): Promise<OverviewMessage[]> {
   const reader = createStreamReader();
   const known = new Set<string>();
-  const told: LiveMessage[] = [];
+  const told: OverviewMessage[] = [];
   for await (const piece of answer.body!.pipeThrough(new TextDecoderStream()))
     for (const { data } of reader.take(piece)) {
-      const message = JSON.parse(data) as LiveMessage;
+      const message = JSON.parse(data) as OverviewMessage;
       const rows =
         message.kind === "hello" ? message.overview.contexts : message.kind === "contexts" ? message.rows : [];
       for (const { context, tokens } of rows) if (tokens) known.add(context);

@@ -2,7 +2,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { DataRow, Overview } from "../../../src/front/monitor/api.ts";
+import type { Overview } from "../../../src/front/monitor/api.ts";
+import type { DataRow } from "../../../src/front/monitor/context-api.ts";
 import { createStreamReader } from "../../../src/front/monitor/page/event-stream.ts";
 import { HOSTILE, makeHostileStore, NAME, SHOWN } from "./hostile-store.ts";
 import { openMonitor, openWorld, type TestMonitor } from "./monitor.ts";

@@ -2,7 +2,7 @@
 import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ContextLiveMessage } from "../../../src/front/monitor/api.ts";
+import type { ContextLiveMessage } from "../../../src/front/monitor/context-api.ts";
 import { createOverview } from "../../../src/front/monitor/overview.ts";
 import { createStreamReader } from "../../../src/front/monitor/page/event-stream.ts";
 import { contextReaders } from "../../../src/front/monitor/readers.ts";

@@ -1,7 +1,8 @@
 // What happens is told as it happens: rows once each over restarts of the server, and the list of everything as it is.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ContextLiveMessage, LiveMessage, Overview } from "../../../src/front/monitor/api.ts";
+import type { Overview, OverviewMessage } from "../../../src/front/monitor/api.ts";
+import type { ContextLiveMessage } from "../../../src/front/monitor/context-api.ts";
 import { withMessage } from "../../../src/front/monitor/page/overview.ts";
 import { makeLongContext } from "./long-context.ts";
 import { messages } from "./messages.ts";
@@ -64,7 +65,7 @@ test("the overview tells what changed since the last message, and everything whe
   const monitor = await openMonitor(store, { root });
   const ends = new AbortController();
   onTestFinished(() => ends.abort());
-  const stream = messages<LiveMessage>(monitor, "/api/live", { signal: ends.signal });
+  const stream = messages<OverviewMessage>(monitor, "/api/live", { signal: ends.signal });
   const hello = (await stream.next()).value!;
   expect(hello.data).toMatchObject({
     kind: "hello",
@@ -73,9 +74,9 @@ test("the overview tells what changed since the last message, and everything whe
   const second = await makeLongContext(store, { root, events: 20 });
   const changed = (await stream.next()).value!;
   expect(changed.data).toMatchObject({ kind: "contexts", rows: [{ context: second, events: 20 }], gone: [] });
-  const again = messages<LiveMessage>(monitor, "/api/live", { since: hello.id, signal: ends.signal });
+  const again = messages<OverviewMessage>(monitor, "/api/live", { since: hello.id, signal: ends.signal });
   expect((await again.next()).value).toEqual(changed);
-  const unknown = messages<LiveMessage>(monitor, "/api/live", { since: "another.7", signal: ends.signal });
+  const unknown = messages<OverviewMessage>(monitor, "/api/live", { since: "another.7", signal: ends.signal });
   expect((await unknown.next()).value?.data).toMatchObject({ kind: "hello", overview: { total: 2 } });
 });
 
@@ -89,7 +90,7 @@ test("over 20 restarts of the server the page's list is what a fresh one would b
     const monitor = await openMonitor(store, { root, port });
     ({ port } = monitor);
     const ends = new AbortController();
-    const stream = messages<LiveMessage>(monitor, "/api/live", { ...(since && { since }), signal: ends.signal });
+    const stream = messages<OverviewMessage>(monitor, "/api/live", { ...(since && { since }), signal: ends.signal });
     // Before the stream is asked for, while it is told, and just before the server goes.
     const note = { type: "note.added", actor: "lead", data: { origin: "test", text: `note ${restart}` } };
     await store.append([{ ledger: first, events: [note] }]);
@@ -126,7 +127,7 @@ test("how far a context is backed up is told when a backup has been made, though
   const monitor = await openMonitor(store, { root });
   const ends = new AbortController();
   onTestFinished(() => ends.abort());
-  const stream = messages<LiveMessage>(monitor, "/api/live", { signal: ends.signal });
+  const stream = messages<OverviewMessage>(monitor, "/api/live", { signal: ends.signal });
   const first = (await stream.next()).value?.data;
   const place = "/backups";
   expect(first?.kind === "hello" && first.overview.contexts[0]?.backup).toEqual({ at: 1_000, lag: 10, place });

@@ -1,7 +1,8 @@
 // A team watched live while its host is killed: shown as interrupted, then as taken over by another host. On one machine, and over several, where the lease counts.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import type { ContextRow, LiveMessage, ProjectPage, Timeline } from "../../../src/front/monitor/api.ts";
+import type { ContextRow, OverviewMessage, ProjectPage } from "../../../src/front/monitor/api.ts";
+import type { Timeline } from "../../../src/front/monitor/context-api.ts";
 import type { Script } from "../../../src/testing/model-server-script.ts";
 import { openFleet } from "../../team/fleet.ts";
 import { canMakeMachines } from "../../team/machines.ts";
@@ -35,7 +36,7 @@ function watch(monitor: RunningMonitor, context: string): Seen[] {
   onTestFinished(() => ends.abort());
   const seen: Seen[] = [];
   const following = async () => {
-    for await (const { data } of messages<LiveMessage>(monitor, "/api/live", { signal: ends.signal })) {
+    for await (const { data } of messages<OverviewMessage>(monitor, "/api/live", { signal: ends.signal })) {
       const rows = data.kind === "hello" ? data.overview.contexts : data.kind === "contexts" ? data.rows : [];
       for (const row of rows) if (row.context === context) seen.push({ row, at: performance.now() });
     }

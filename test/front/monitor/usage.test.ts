@@ -1,7 +1,7 @@
 // What a context used, as the monitor tells it: sums that agree with each other, what a copy did not pay for, how much the model takes; and its requests.
 import { expect, onTestFinished, test } from "vitest";
 import { openContexts } from "../../../src/contexts/open.ts";
-import type { Costs, RequestRow, RequestView, UsageSeries } from "../../../src/front/monitor/api.ts";
+import type { Costs, RequestRow, RequestView, UsageSeries } from "../../../src/front/monitor/context-api.ts";
 import { createRoundTimes } from "../../../src/front/monitor/round-times.ts";
 import { newId } from "../../../src/ledger/id.ts";
 import type { EventInput, Store, StoredEvent } from "../../../src/ledger/store.ts";

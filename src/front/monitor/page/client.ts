@@ -16,7 +16,7 @@ export class AnswerError extends Error {
 /** `refused`: the server does not know this page any more, and asking again changes nothing. */
 export type LiveState = "connecting" | "live" | "lost" | "refused";
 
-export interface LiveOptions<Message> {
+interface LiveOptions<Message> {
   /** The id of the last message that is known already: the stream goes on behind it. */
   since?: string | undefined;
   /** Contract: called once for each message, in order. What it throws ends the connection, and the message comes again. */
@@ -42,8 +42,8 @@ export interface ClientOptions {
   shown?: { now(): boolean; onChange(listener: () => void): () => void };
 }
 
-export const FIRST_WAIT_MS = 250;
-export const LONGEST_WAIT_MS = 5000;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 5000;
 /** Longer than the server is ever silent: a connection that sleeps with its machine would look alive for ever. */
 const SILENCE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 // Reads text/event-stream as it comes in, in whatever pieces: what is not whole yet is not given out.
 
-export interface StreamMessage {
+interface StreamMessage {
   /** Of the newest `id:` line so far; a message without one keeps that of the one before it. */
   id: string | undefined;
   data: string;

@@ -11,7 +11,7 @@ export interface KeyBinding {
 }
 
 /** What of a key event counts. */
-export interface KeyPress {
+interface KeyPress {
   key: string;
   ctrlKey: boolean;
   metaKey: boolean;

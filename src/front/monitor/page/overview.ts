@@ -1,5 +1,5 @@
 // What the page knows of everything: the first answer, and each change after it put in its place.
-import type { ContextKey, ContextRow, LiveMessage, Need, ProjectRow } from "../api.ts";
+import type { ContextKey, ContextRow, Need, OverviewMessage, ProjectRow } from "../api.ts";
 import type { LiveState } from "./client.ts";
 
 export interface Known {
@@ -25,7 +25,7 @@ export const keyOfContext = ({ project, context }: ContextKey): string => `${pro
 export const keyOfNeed = (need: Need): string => `${keyOfContext(need)}/${need.kind}/${need.id}`;
 
 /** Contract: gives another value where something changed; what came before the first `hello` is not known of, and dropped. */
-export function withMessage(known: Known | undefined, message: LiveMessage, now: number): Known | undefined {
+export function withMessage(known: Known | undefined, message: OverviewMessage, now: number): Known | undefined {
   if (message.kind === "hello") {
     const { version, projects, contexts, total, needs } = message.overview;
     return {

@@ -45,9 +45,9 @@ export function Shell() {
 
   return (
     <>
-      <a class="skip" href="#main" onClick={skipToMain}>
+      <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <header class="bar">
         <a class="brand" href="#/">
           holdfast
@@ -143,11 +143,6 @@ const isField = (target: EventTarget | null): boolean =>
 /** It has its own keys, Escape above all. */
 const isInDialog = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest("dialog") !== null;
-
-function skipToMain(event: Event): void {
-  event.preventDefault();
-  document.getElementById("main")?.focus();
-}
 
 /** The part of the home view that gets the focus: by the id of its heading's section. */
 function goHome(part: "needs" | "contexts"): void {

@@ -1,7 +1,7 @@
 // The page's one stream over everything, as a value that views read.
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import type { LiveMessage } from "../api.ts";
+import type { OverviewMessage } from "../api.ts";
 import { type Known, type Watching, withMessage } from "./overview.ts";
 import { NowContext, useParts } from "./parts.tsx";
 
@@ -28,7 +28,7 @@ export function WatchingEverything({ children }: { children: ComponentChildren }
         setWatching((before) => ({ ...before, known: newest.current }));
       });
     };
-    void client.live<LiveMessage>("/api/live", {
+    void client.live<OverviewMessage>("/api/live", {
       signal: end.signal,
       onState: (state) => setWatching((before) => ({ ...before, state })),
       onMessage(message) {

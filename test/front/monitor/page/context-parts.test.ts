@@ -1,6 +1,6 @@
 // The parts of a context's view that need no browser: what is asked when, what came in live, where a timeline's stretches are.
 import { expect, test } from "vitest";
-import type { EventRow, Span, Timeline } from "../../../../src/front/monitor/api.ts";
+import type { EventRow, Span, Timeline } from "../../../../src/front/monitor/context-api.ts";
 import { createLatest } from "../../../../src/front/monitor/page/context/latest.ts";
 import { liveFrom, withLive } from "../../../../src/front/monitor/page/context/live.ts";
 import { filterQuery, isPlain, NO_FILTER, withKind } from "../../../../src/front/monitor/page/context/row-filter.ts";

@@ -1,6 +1,6 @@
 // What the tabs of a context are made of, without a browser: lines of diffs, the tree of checkpoints, boxes of costs, lists for charts.
 import { expect, test } from "vitest";
-import type { CheckpointRow, CostNode, DataRow, UsageSeries } from "../../../../src/front/monitor/api.ts";
+import type { CheckpointRow, CostNode, DataRow, UsageSeries } from "../../../../src/front/monitor/context-api.ts";
 import { growing, spread, windowLines } from "../../../../src/front/monitor/page/context/views/chart-data.ts";
 import { placeCheckpoints } from "../../../../src/front/monitor/page/context/views/checkpoint-tree.ts";
 import { sortedData } from "../../../../src/front/monitor/page/context/views/data-order.ts";

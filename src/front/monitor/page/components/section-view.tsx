@@ -1,6 +1,6 @@
 // One section of text as it is: said, printed, changed. Only ever text, and so much of it at a time as a browser lays out at once.
 import { useState } from "preact/hooks";
-import type { Section } from "../../api.ts";
+import type { TextSection } from "../../context-api.ts";
 import { byteCount, counted } from "../format.ts";
 import { CopyButton } from "./copy-button.tsx";
 
@@ -8,7 +8,7 @@ import { CopyButton } from "./copy-button.tsx";
 const FIRST_LINES = 300;
 const FIRST_CHARS = 20_000;
 
-export function SectionView({ section }: { section: Section }) {
+export function SectionView({ section }: { section: TextSection }) {
   const { label, form, text, bytes } = section;
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : startOf(text);
@@ -35,7 +35,7 @@ export function SectionView({ section }: { section: Section }) {
 }
 
 /** Lines of a diff: the sign in front says what the colour says. */
-export function DiffLines({ lines }: { lines: readonly string[] }) {
+function DiffLines({ lines }: { lines: readonly string[] }) {
   return (
     <>
       {lines.map((line, i) => (
@@ -47,7 +47,7 @@ export function DiffLines({ lines }: { lines: readonly string[] }) {
   );
 }
 
-export function diffKind(line: string): "added" | "removed" | "place" | "same" {
+function diffKind(line: string): "added" | "removed" | "place" | "same" {
   if (/^(?:@@|\+\+\+ |--- )/.test(line)) return "place";
   if (line.startsWith("+")) return "added";
   return line.startsWith("-") ? "removed" : "same";

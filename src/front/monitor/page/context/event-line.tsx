@@ -1,5 +1,5 @@
 // One event as one line of the transcript.
-import type { EventRow } from "../../api.ts";
+import type { EventRow } from "../../context-api.ts";
 import { duration, money, tokens } from "../format.ts";
 import { KindSign } from "./kind-sign.tsx";
 

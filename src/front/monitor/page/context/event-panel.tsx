@@ -1,5 +1,6 @@
 // One event in full, beside the list it was chosen in.
-import type { ContextKey, EventDetail } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { EventDetail } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { Tokens } from "../components/figures.tsx";
 import { Problem } from "../components/problem.tsx";

@@ -1,5 +1,5 @@
 // The head of a context: what it is, how it stands and why, what it cost, who works in it, how to go on with it.
-import type { AgentRow, ContextAt, ContextPage } from "../../api.ts";
+import type { AgentRow, ContextAt, ContextPage } from "../../context-api.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { Ago, Cost, Tokens } from "../components/figures.tsx";
 import { Status } from "../components/status.tsx";

@@ -1,5 +1,5 @@
 // The sign of a row's kind, with its word for who cannot see it; its colour is by class.
-import type { RowKind } from "../../api.ts";
+import type { RowKind } from "../../context-api.ts";
 import { KINDS } from "./kinds.ts";
 
 export function KindSign({ kind }: { kind: RowKind }) {

@@ -1,5 +1,5 @@
 // The kinds of rows: a sign and a word for each.
-import type { RowKind } from "../../api.ts";
+import type { RowKind } from "../../context-api.ts";
 
 export const KINDS: Readonly<Record<RowKind, { sign: string; word: string }>> = {
   prompt: { sign: ">", word: "prompt" },

@@ -1,5 +1,6 @@
 // What came in since a context was opened: how far it is, and the newest event of each kind, so that a tab knows when to ask anew.
-import type { ContextLiveMessage, ContextRow, RowKind } from "../../api.ts";
+import type { ContextRow } from "../../api.ts";
+import type { ContextLiveMessage, RowKind } from "../../context-api.ts";
 import { ALL_KINDS } from "./kinds.ts";
 
 export interface LiveContext {

@@ -1,6 +1,7 @@
 // While a moment is looked at: that it is not now, and what can be done from there.
 import { useEffect, useState } from "preact/hooks";
-import type { ContextAt, ContextKey } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { ContextAt } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { useActing } from "../components/acting.ts";
 import { ActionAnswerLine } from "../components/action-answer.tsx";

@@ -1,7 +1,8 @@
 // The state of a context at the moment that is looked at: todos, what waited, data, the project's board, files. A line of counts, each opened to its list.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { ContextAt, ContextKey } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { ContextAt } from "../../context-api.ts";
 import { Status } from "../components/status.tsx";
 import { byteCount, counted, moment } from "../format.ts";
 import { useNow } from "../parts.tsx";

@@ -1,6 +1,7 @@
 // Asks before a context goes back to a checkpoint: which parts, what that means, and what to do with what others changed meanwhile.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
-import type { ContextAt, ContextKey } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { ContextAt } from "../../context-api.ts";
 import { useActing } from "../components/acting.ts";
 import { ActionAnswerLine } from "../components/action-answer.tsx";
 

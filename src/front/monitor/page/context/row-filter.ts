@@ -1,5 +1,5 @@
 // Which rows of a context are asked for: kinds, an agent, a text, up to a moment. As a part of an address of the server.
-import type { RowKind } from "../../api.ts";
+import type { RowKind } from "../../context-api.ts";
 
 export interface RowFilter {
   /** Empty: all. */

@@ -1,6 +1,7 @@
 // The scrubber: any event of the context, by dragging, by keys, by prompts. It never waits for what it shows.
 import { useRef } from "preact/hooks";
-import type { ContextKey, EventRow, RowsWindow } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { EventRow, RowsWindow } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { moment } from "../format.ts";
 import { useKeys, useNow, useParts } from "../parts.tsx";

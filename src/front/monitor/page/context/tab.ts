@@ -1,6 +1,7 @@
 // What each tab of a context gets, and what it can ask its frame for.
 import type { ComponentType } from "preact";
-import type { ContextAt, ContextKey, ContextPage } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { ContextAt, ContextPage } from "../../context-api.ts";
 import type { ContextViewName, Round } from "../router.ts";
 import type { LiveContext } from "./live.ts";
 

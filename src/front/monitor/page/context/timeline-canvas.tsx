@@ -1,6 +1,6 @@
 // The drawing of a timeline, as wide as its place and in the colours of the page.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Timeline } from "../../api.ts";
+import type { Timeline } from "../../context-api.ts";
 import { moment as clock, duration } from "../format.ts";
 import { useNow } from "../parts.tsx";
 import { type Colours, coloursOf, draw } from "./timeline-draw.ts";

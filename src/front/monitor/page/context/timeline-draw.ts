@@ -1,5 +1,5 @@
 // Draws a timeline on a canvas, with the colours of the page.
-import type { Span, Timeline } from "../../api.ts";
+import type { Span, Timeline } from "../../context-api.ts";
 import { AXIS, boxOf, LANE, type Layout, laneTop, MARKS, type Mark, xOf } from "./timeline-lanes.ts";
 import { ticks } from "./timeline-range.ts";
 

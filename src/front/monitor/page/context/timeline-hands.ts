@@ -1,6 +1,6 @@
 // What a hand or keys do in a timeline: move, zoom, point, choose.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Timeline } from "../../api.ts";
+import type { Timeline } from "../../context-api.ts";
 import { useParts } from "../parts.tsx";
 import { boxOf, type Layout, spansIn, type Thing, thingAt, timeAt } from "./timeline-lanes.ts";
 import { lengthOf, moved, type Range, zoomed } from "./timeline-range.ts";

@@ -1,5 +1,5 @@
 // Where everything of a timeline is drawn: a lane for each agent, in it the turn around its model calls, tools, jobs and waits. And what is at a point.
-import type { Span, SpanKind, Timeline } from "../../api.ts";
+import type { Span, SpanKind, Timeline } from "../../context-api.ts";
 import type { Range } from "./timeline-range.ts";
 
 export const AXIS = 24;

@@ -1,6 +1,6 @@
 // The timeline of a context: agents and what each did when, zoomed and moved, each stretch opened to its event; the same as a table.
 import { useState } from "preact/hooks";
-import type { Span } from "../../api.ts";
+import type { Span } from "../../context-api.ts";
 import { Problem } from "../components/problem.tsx";
 import { counted, duration, moment } from "../format.ts";
 import { useNow } from "../parts.tsx";

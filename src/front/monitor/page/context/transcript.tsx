@@ -1,6 +1,6 @@
 // Every event of a context as a line: any number of them, filtered, up to the moment that is looked at; what is chosen is shown in full.
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { EventRow, RowsWindow } from "../../api.ts";
+import type { EventRow, RowsWindow } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { counted } from "../format.ts";
 import { useAnswer, useParts } from "../parts.tsx";

@@ -1,6 +1,7 @@
 // One context as a value: its head, asked anew when something happened, and what comes in live.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ContextKey, ContextLiveMessage, ContextPage, ContextRow, RowsWindow } from "../../api.ts";
+import type { ContextKey, ContextRow } from "../../api.ts";
+import type { ContextLiveMessage, ContextPage, RowsWindow } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { keyOfContext } from "../overview.ts";
 import { useAnswer, useParts } from "../parts.tsx";

@@ -1,6 +1,7 @@
 // The moment that is looked at: moves at once, is asked for as quickly as answers come, and stands in the address when it rests.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ContextAt, ContextKey, EventRow, RowsWindow } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { ContextAt, EventRow, RowsWindow } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { useParts } from "../parts.tsx";
 import { createLatest } from "./latest.ts";

@@ -1,6 +1,7 @@
 // The spans of the part of time that is shown: asked for as quickly as answers come, and again when something happens.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ContextKey, Timeline } from "../../api.ts";
+import type { ContextKey } from "../../api.ts";
+import type { Timeline } from "../../context-api.ts";
 import { contextPath } from "../client.ts";
 import { useParts } from "../parts.tsx";
 import { createLatest } from "./latest.ts";

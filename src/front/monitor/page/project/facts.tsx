@@ -1,6 +1,6 @@
 // Schedules, who holds what, and backups of a project: tables.
 import type { ComponentChildren } from "preact";
-import type { BackupRow, LeaseRow, ScheduleRow } from "../../api.ts";
+import type { AgentLeaseRow, BackupRow, ScheduleRow } from "../../api.ts";
 import { Ago } from "../components/figures.tsx";
 import { away, counted, elapsed } from "../format.ts";
 import { useNow } from "../parts.tsx";
@@ -65,7 +65,7 @@ const MOST_OF_NAME = 20;
 
 interface LeaseTableProps {
   project: string;
-  leases: readonly LeaseRow[];
+  leases: readonly AgentLeaseRow[];
   /** When they were read: from then on they run out. */
   readAt: number;
 }

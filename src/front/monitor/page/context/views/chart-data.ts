@@ -1,5 +1,5 @@
 // The lists of a context's usage as charts draw them: by agent where rounds of several stand between each other, and thinned for a table.
-import type { UsageSeries } from "../../../api.ts";
+import type { UsageSeries } from "../../../context-api.ts";
 
 export interface ChartLine {
   label: string;

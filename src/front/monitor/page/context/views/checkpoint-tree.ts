@@ -1,5 +1,5 @@
 // Checkpoints as a tree in the order of time: the timeline of now at the edge, what a restore left one level in.
-import type { CheckpointRow } from "../../../api.ts";
+import type { CheckpointRow } from "../../../context-api.ts";
 
 export interface PlacedCheckpoint {
   row: CheckpointRow;

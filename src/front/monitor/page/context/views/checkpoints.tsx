@@ -1,6 +1,6 @@
 // Checkpoints as a tree: the timeline of now, and the branches that restores left; what can be done from each.
 import { useMemo, useState } from "preact/hooks";
-import type { CheckpointRow } from "../../../api.ts";
+import type { CheckpointRow } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Problem } from "../../components/problem.tsx";
 import { counted } from "../../format.ts";

@@ -1,6 +1,6 @@
 // What a context cost: by agent, turn and round as a flame graph, each break of the cached prefix with its price, and sums.
 import { useMemo, useState } from "preact/hooks";
-import type { CostBreak, Costs } from "../../../api.ts";
+import type { CostBreak, Costs } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Cost } from "../../components/figures.tsx";
 import { Problem } from "../../components/problem.tsx";

@@ -1,5 +1,5 @@
 // The rows of shared data in the order and with the filter that a reader chose.
-import type { DataRow } from "../../../api.ts";
+import type { DataRow } from "../../../context-api.ts";
 
 export interface DataOrder {
   by: "key" | "at" | "bytes" | "by";

@@ -1,6 +1,7 @@
 // Shared data: what is there, and for one key each of its versions, with what changed in it.
 import { useMemo, useState } from "preact/hooks";
-import type { ContextKey, DataHistory, DataRow } from "../../../api.ts";
+import type { ContextKey } from "../../../api.ts";
+import type { DataHistory, DataRow } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Problem } from "../../components/problem.tsx";
 import { SectionView } from "../../components/section-view.tsx";

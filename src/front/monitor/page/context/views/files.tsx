@@ -1,6 +1,6 @@
 // Files that changed between two checkpoints, with their diffs; and edits that no checkpoint holds yet.
 import { useMemo, useState } from "preact/hooks";
-import type { CheckpointRow, FilesChanged } from "../../../api.ts";
+import type { CheckpointRow, FilesChanged } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Problem } from "../../components/problem.tsx";
 import { counted, moment } from "../../format.ts";

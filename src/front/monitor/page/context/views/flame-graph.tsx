@@ -1,6 +1,6 @@
 // The flame graph of costs: boxes as wide as what they cost. A click zooms; on what is zoomed already, or on a round, it goes to the event.
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { Costs } from "../../../api.ts";
+import type { Costs } from "../../../context-api.ts";
 import { duration, money, tokens } from "../../format.ts";
 import {
   amountOf,

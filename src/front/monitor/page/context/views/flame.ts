@@ -1,5 +1,6 @@
 // Where the boxes of a flame graph stand: as wide as what they cost, never more of them than a page can hold.
-import type { CostNode, TokenCounts } from "../../../api.ts";
+import type { TokenCounts } from "../../../api.ts";
+import type { CostNode } from "../../../context-api.ts";
 
 export type CostMeasure = "usd" | "tokens" | "ms";
 

@@ -1,6 +1,7 @@
 // Fork and Restore from one checkpoint.
 import { useState } from "preact/hooks";
-import type { CheckpointRow, ContextKey } from "../../../api.ts";
+import type { ContextKey } from "../../../api.ts";
+import type { CheckpointRow } from "../../../context-api.ts";
 import { useActing } from "../../components/acting.ts";
 import { ActionAnswerLine } from "../../components/action-answer.tsx";
 import { addressOf } from "../../router.ts";

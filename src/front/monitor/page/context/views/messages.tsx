@@ -1,6 +1,6 @@
 // Who wrote to whom, and a field to write to an agent.
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { EventRow, RowsWindow } from "../../../api.ts";
+import type { EventRow, RowsWindow } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { useActing } from "../../components/acting.ts";
 import { ActionAnswerLine } from "../../components/action-answer.tsx";

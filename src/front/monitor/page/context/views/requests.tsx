@@ -1,6 +1,7 @@
 // What each model was asked, exactly: the requests of an agent, the bytes of one, and how it differs from the one before.
 import { useMemo, useState } from "preact/hooks";
-import type { AgentRow, ContextKey, RequestRow, RequestView } from "../../../api.ts";
+import type { ContextKey } from "../../../api.ts";
+import type { AgentRow, RequestRow, RequestView } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Cost } from "../../components/figures.tsx";
 import { Problem } from "../../components/problem.tsx";

@@ -1,6 +1,6 @@
 // What a context used as it went on: tokens, money, what the model saw, size. Charts, and the same as a table.
 import { useMemo } from "preact/hooks";
-import type { UsageSeries } from "../../../api.ts";
+import type { UsageSeries } from "../../../context-api.ts";
 import { contextPath } from "../../client.ts";
 import { Problem } from "../../components/problem.tsx";
 import { byteCount, counted, money, tokens } from "../../format.ts";
