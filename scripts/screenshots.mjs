@@ -115,7 +115,7 @@ async function shoot(browser, url) {
     return `#/p/${project}/c/${context}${view}`;
   };
   const show = (hash) => page.evaluate((to) => location.assign(to), hash);
-  await show(at("Create two tasks", "?view=timeline"));
+  await show(at("Why does", "?view=timeline"));
   await take("timeline");
   await show(at("Why does", "?seq=60"));
   await take("past");
@@ -123,6 +123,7 @@ async function shoot(browser, url) {
   await take("costs");
   await page.emulateMedia({ colorScheme: "dark" });
   await show(at("Create two tasks", "").replace(/\/c\/.*/, ""));
+  await page.getByRole("heading", { name: /^Tasks/ }).evaluate((heading) => heading.scrollIntoView());
   await take("project");
   await page.close();
 }

@@ -97,7 +97,6 @@ function titled(event: KnownEvent): Omit<Shown, "kind"> {
         title: line(said !== "" ? said : calls.length > 0 ? calls.join(" · ") : "(nothing said)"),
         tokens: usage,
         ...(usd !== undefined && { usd }),
-        ...(event.data.askedAt !== undefined && { ms: Math.max(0, event.at - event.data.askedAt) }),
       };
     }
     case "tool.started":
