@@ -39,7 +39,7 @@ interface Looked {
 }
 
 /** A stream never rests: time for what is asked once. */
-const settled = (page: Page): Promise<void> => page.waitForTimeout(400);
+const settled = (page: Page): Promise<void> => page.waitForTimeout(250);
 
 test.runIf(hasBrowser)("whatever stands in a ledger is shown as text in every view", { timeout: 120_000 }, async () => {
   const { store, root: outside } = await openWorld();
