@@ -1,6 +1,7 @@
 // The monitor's server: hono on loopback. Guard first, then routes; everything that is read comes bounded.
 import { type Context as Asked, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { isContextId } from "../../contexts/listing.ts";
 import { isHoldfastError } from "../../ledger/error.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Seq } from "../../ledger/store.ts";
@@ -86,6 +87,8 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const of = projectIn(asked);
     const id = asked.req.param("context") ?? "";
     const known = of.sources.get(id);
+    // Other ledgers of the store are none; and of a shared one, anybody chooses the names.
+    if (!isContextId(id)) throw new NotThere("there is no such context");
     const head = await of.project.store.head(id);
     if (head === 0) of.sources.delete(id);
     if (head === 0) throw new NotThere("there is no such context");
