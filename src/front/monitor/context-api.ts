@@ -46,7 +46,10 @@ export interface RowsWindow {
 }
 
 /** `/live` of one context, ids are seqs. */
-export type ContextLiveMessage = { kind: "rows"; rows: EventRow[]; head: number } | { kind: "status"; row: ContextRow };
+export interface ContextLiveMessage {
+  rows: EventRow[];
+  head: number;
+}
 
 /** Longer texts are cut: `bytes` is how long it was. */
 export interface TextSection {

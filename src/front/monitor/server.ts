@@ -197,7 +197,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
       const { rows, head } = await source.rowsAfter(seq);
       if (head <= seq) return;
       seq = head;
-      yield { id: String(head), data: { kind: "rows", rows, head } };
+      yield { id: String(head), data: { rows, head } };
     };
     yield* news();
     for await (const { ledger } of rings) if (ledger === source.id) yield* news();

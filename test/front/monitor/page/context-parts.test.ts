@@ -58,10 +58,10 @@ test("a question that fails is told, and the one that waits is asked", async () 
 });
 
 test("rows that come in move the head, count once, and say which kinds are new", () => {
-  const first = withLive(liveFrom(10), { kind: "rows", rows: [row(11, "reply"), row(12, "data")], head: 12 });
+  const first = withLive(liveFrom(10), { rows: [row(11, "reply"), row(12, "data")], head: 12 });
   expect(first).toEqual({ head: 12, last: { reply: 11, data: 12 }, row: undefined });
-  expect(withLive(first, { kind: "rows", rows: [row(12, "data")], head: 12 })).toBe(first);
-  const gap = withLive(first, { kind: "rows", rows: [row(900, "note")], head: 900 });
+  expect(withLive(first, { rows: [row(12, "data")], head: 12 })).toBe(first);
+  const gap = withLive(first, { rows: [row(900, "note")], head: 900 });
   expect([gap.head, gap.last.plan, gap.last.note]).toEqual([900, 900, 900]);
 });
 

@@ -1,5 +1,4 @@
 // What came in since a context was opened: how far it is, and the newest event of each kind, so that a tab knows when to ask anew.
-import type { ContextRow } from "../../api.ts";
 import type { ContextLiveMessage, RowKind } from "../../context-api.ts";
 import { ALL_KINDS } from "./kinds.ts";
 
@@ -7,15 +6,12 @@ export interface LiveContext {
   head: number;
   /** By kind, the last event that came in since: one that grows means that there is something else to show. */
   last: Readonly<Partial<Record<RowKind, number>>>;
-  /** The newest line of the list, where one came. */
-  row: ContextRow | undefined;
 }
 
-export const liveFrom = (head: number): LiveContext => ({ head, last: {}, row: undefined });
+export const liveFrom = (head: number): LiveContext => ({ head, last: {} });
 
 /** Contract: another value where something changed; an event that came twice counts once. */
 export function withLive(live: LiveContext, message: ContextLiveMessage): LiveContext {
-  if (message.kind === "status") return { ...live, row: message.row };
   const { head, rows } = message;
   if (head <= live.head) return live;
   const fresh = rows.filter(({ seq }) => seq > live.head);

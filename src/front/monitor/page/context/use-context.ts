@@ -57,8 +57,7 @@ export function useContextLive(key: ContextKey): WatchedContext {
     return () => end.abort();
   }, [client, path, isThere]);
 
-  const row = live.row ?? listed;
-  const standing = row && `${row.status} ${row.why} ${row.host?.pid}`;
+  const standing = listed && `${listed.status} ${listed.why} ${listed.host?.pid}`;
   const asked = useRef(standing);
   const isNew = value !== undefined && (live.head > value.head || standing !== asked.current);
   useEvery(HEAD_EVERY_MS, isNew, () => {
@@ -68,7 +67,7 @@ export function useContextLive(key: ContextKey): WatchedContext {
 
   const head = Math.max(live.head, first ?? 0);
   const shown = value ?? listedOnly(key, listed);
-  const page = isThere ? { ...shown, head, row: { ...shown.row, ...row } } : undefined;
+  const page = isThere ? { ...shown, head, row: { ...shown.row, ...listed } } : undefined;
   return { page, isRead: value !== undefined || listed !== undefined, problem, live: { ...live, head } };
 }
 
