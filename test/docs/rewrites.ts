@@ -103,6 +103,11 @@ export const REWRITES: Rewrite[] = [
     why: "likewise",
   },
   {
+    printed: /^holdfast monitor.*$/,
+    becomes: "holdfast monitor --help",
+    why: "runs until Ctrl-C: test/cli/monitor.test.ts runs it",
+  },
+  {
     printed: /^holdfast backup run.*$/,
     becomes: "holdfast backup run --help",
     why: "runs until Ctrl-C: test/backup/command.test.ts runs it",
