@@ -1,4 +1,4 @@
-// Builds the page of `holdfast monitor`: one script and another for its charts, one style sheet, one document. For dist (scripts/build.mjs), and for tests into a cache.
+// Builds the page of `holdfast monitor`: one script, one style sheet, one document. For dist (scripts/build.mjs), and for tests into a cache.
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -26,8 +26,6 @@ export async function buildMonitorPage(dir: string): Promise<void> {
     dir: fresh,
     format: "esm",
     entryFileNames: "[name].js",
-    // The one part that comes later.
-    chunkFileNames: "charts.js",
     minify: true,
     comments: false,
   });
@@ -43,7 +41,7 @@ function styleSheet(): string {
   const own = fs.globSync("**/*.css", { cwd: page }).sort();
   const first = own.filter((name) => name.startsWith("styles/"));
   const files = [...first, ...own.filter((name) => !first.includes(name))].map((name) => path.join(page, name));
-  return [path.join(root, "node_modules/uplot/dist/uPlot.min.css"), ...files].map(shortened).join("\n");
+  return files.map(shortened).join("\n");
 }
 
 const shortened = (file: string): string =>

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import type { Costs, UsageSeries } from "../../src/front/monitor/context-api.ts";
+import { money, tokens } from "../../src/front/presentation/format.ts";
 import { makeLongContext } from "../front/monitor/long-context.ts";
 import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
 import { recordedWork } from "../front/monitor/recorded-work.ts";
@@ -124,7 +125,7 @@ test.runIf(hasBrowser)(
     const light = await picture();
     await page.emulateMedia({ colorScheme: "dark" });
     await expect.poll(picture).not.toBe(light);
-    const chart = page.locator(".chart .u-over").first();
+    const chart = page.locator(".chart-box").first();
     await chart.click({ position: { x: (await chart.boundingBox())!.width - 2, y: 40 } });
     await page.waitForURL(new RegExp(`seq=${usage.seq.at(-1)}`));
     const costs = await monitor.json<Costs>(`/api/p/p/c/${context}/costs`);
@@ -141,6 +142,41 @@ test.runIf(hasBrowser)(
     await expect.poll(async () => (await zoomed.boundingBox())!.width).toBeGreaterThan(1000);
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`seq=${turn.seq}$`));
+  },
+);
+
+test.runIf(hasBrowser)(
+  "usage: one cursor for all charts, by hand and by keys, says what was counted there; Enter goes to that event",
+  async () => {
+    const { monitor, context } = await recordedWork();
+    const usage = await monitor.json<UsageSeries>(`/api/p/p/c/${context}/usage`);
+    const { page } = await openPage(monitor, { hash: hashOf(context, "usage") });
+    const cost = page.getByRole("slider", { name: /^Cost, summed/ });
+    const events = page.locator(".chart", { hasText: "Events" }).locator(".chart-legend b");
+    await page.getByRole("button", { name: "By event" }).click();
+    // By hand: in the first chart, seen in the others too.
+    await page
+      .locator(".chart-box")
+      .first()
+      .hover({ position: { x: 60, y: 40 } });
+    await expect.poll(() => events.textContent()).toBe(tokens(usage.events[0]!));
+    await page.mouse.move(0, 0);
+    await expect.poll(() => events.textContent()).toBe(tokens(usage.events.at(-1)!));
+    const drawn = () => page.evaluate('document.querySelectorAll(".chart canvas")[3].toDataURL()');
+    const before = await drawn();
+    await cost.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => events.textContent()).toBe(tokens(usage.events[1]!));
+    expect(await drawn()).not.toBe(before);
+    expect(await cost.getAttribute("aria-valuenow")).toBe("2");
+    expect(await cost.getAttribute("aria-valuemax")).toBe(String(usage.seq.length));
+    const says = `event ${usage.seq[1]}, paid ${money(usage.usd[1])}`;
+    expect(await cost.getAttribute("aria-valuetext")).toContain(says);
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`seq=${usage.seq.at(-2)}$`));
   },
 );
 

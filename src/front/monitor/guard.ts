@@ -18,7 +18,7 @@ export interface Guard {
 const WRITE_HEADER = "x-holdfast-write";
 
 /** What opens with the cookie too. */
-const DOCUMENTS = new Set(["/", "/app.js", "/app.css", "/charts.js"]);
+const DOCUMENTS = new Set(["/", "/app.js", "/app.css"]);
 /** What names this machine itself, whatever a name server says. */
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 

@@ -6,7 +6,6 @@ import type { PageFiles } from "./server.ts";
 const TYPES: Readonly<Record<string, [file: string, type: string]>> = {
   "/": ["index.html", "text/html; charset=utf-8"],
   "/app.js": ["app.js", "text/javascript; charset=utf-8"],
-  "/charts.js": ["charts.js", "text/javascript; charset=utf-8"],
   "/app.css": ["app.css", "text/css; charset=utf-8"],
 };
 

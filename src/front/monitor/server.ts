@@ -128,7 +128,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   });
   app.notFound((asked) => asked.json({ error: "there is nothing here", code: "not_found" }, 404, HEADERS));
 
-  for (const path of ["/", "/app.js", "/app.css", "/charts.js"])
+  for (const path of ["/", "/app.js", "/app.css"])
     app.get(path, (asked) => {
       const file = page.file(path);
       if (!file) return asked.notFound();

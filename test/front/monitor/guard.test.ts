@@ -5,7 +5,7 @@ import { makeLongContext } from "./long-context.ts";
 import { openMonitor, openWorld, TOKEN } from "./monitor.ts";
 import { bearer, send, writing } from "./raw-http.ts";
 
-const DOCUMENTS = ["/", "/app.js", "/app.css", "/charts.js"];
+const DOCUMENTS = ["/", "/app.js", "/app.css"];
 
 async function open() {
   const { store, root } = await openWorld();

@@ -2,6 +2,13 @@
 import { expect, test } from "vitest";
 import type { CheckpointRow, CostNode, DataRow, UsageSeries } from "../../../../src/front/monitor/context-api.ts";
 import { growing, spread, windowLines } from "../../../../src/front/monitor/page/context/views/chart-data.ts";
+import {
+  eventTicks,
+  nearest,
+  placeUpTo,
+  rangeOf,
+  roundMarks,
+} from "../../../../src/front/monitor/page/context/views/chart-scale.ts";
 import { placeCheckpoints } from "../../../../src/front/monitor/page/context/views/checkpoint-tree.ts";
 import { sortedData } from "../../../../src/front/monitor/page/context/views/data-order.ts";
 import { comparedLines, patchLines } from "../../../../src/front/monitor/page/context/views/diff-lines.ts";
@@ -172,6 +179,29 @@ test("time on an axis only grows, whatever clocks said; a table has the first an
   expect(growing([5, 4, 4, 9])).toEqual([5, 6, 7, 9]);
   expect(spread(3, 5)).toEqual([0, 1, 2]);
   expect(spread(101, 5)).toEqual([0, 25, 50, 75, 100]);
+});
+
+test("marks of a chart are round numbers, never closer than what is written differently, and none where nothing is", () => {
+  const upTo = (to: number, least = 1) => roundMarks({ from: 0, to }, { most: 4, least });
+  expect(upTo(19_100_000)).toEqual([0, 5_000_000, 10_000_000, 15_000_000]);
+  expect(upTo(200_000)).toEqual([0, 50_000, 100_000, 150_000, 200_000]);
+  expect(upTo(3)).toEqual([0, 1, 2, 3]);
+  expect(upTo(0)).toEqual([0]);
+  expect(upTo(0.15, 0.0001).map((usd) => usd.toFixed(2))).toEqual(["0.00", "0.05", "0.10", "0.15"]);
+  expect(upTo(0.0002, 0.0001)).toEqual([0, 0.0001, 0.0002]);
+  expect(eventTicks({ from: 7, to: 1_700 }, 4)).toEqual([
+    { at: 500, says: "500" },
+    { at: 1_000, says: "1,000" },
+    { at: 1_500, says: "1,500" },
+  ]);
+});
+
+test("a chart points at the nearest point; where an agent did not ask, what it saw last holds", () => {
+  expect([-5, 10, 14, 15, 16, 19, 90].map((x) => nearest([10, 20, 40], x))).toEqual([0, 0, 0, 0, 1, 1, 2]);
+  expect(nearest([10], 3)).toBe(0);
+  expect([0, 1, 2, 3, 9].map((place) => placeUpTo([null, 4, null, 6], place))).toEqual([-1, 1, 1, 3, 3]);
+  expect(rangeOf([10, 20, 40])).toEqual({ from: 10, to: 40 });
+  expect(rangeOf([10])).toEqual({ from: 9, to: 11 });
 });
 
 test("shared data is put in order by any column, numbers in names as numbers, and filtered by key, value or author", () => {

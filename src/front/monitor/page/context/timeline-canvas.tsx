@@ -1,9 +1,10 @@
 // The drawing of a timeline, as wide as its place and in the colours of the page.
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Timeline } from "../../context-api.ts";
 import { moment as clock, duration } from "../format.ts";
 import { useNow } from "../parts.tsx";
-import { type Colours, coloursOf, draw } from "./timeline-draw.ts";
+import { freshBrush, useColours, useSize } from "./canvas.ts";
+import { draw } from "./timeline-draw.ts";
 import { type Pointed, useHands } from "./timeline-hands.ts";
 import { heightOf, type Layout } from "./timeline-lanes.ts";
 import type { Range } from "./timeline-range.ts";
@@ -29,7 +30,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
   const { timeline, whole, range, now, moment, chosen, onWidth, onRange, onChoose } = props;
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const { width, scale } = useSize(box);
   const colours = useColours(box);
   const agents = timeline?.agents ?? [];
   const height = heightOf(agents.length);
@@ -37,29 +38,13 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
   const drawn = timeline && layout && whole && { timeline, layout, whole };
   const { pointed, handlers } = useHands({ box, drawn, onRange, onChoose });
 
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const look = () => {
-      setWidth(element.clientWidth);
-      onWidth(element.clientWidth);
-    };
-    const seen = new ResizeObserver(look);
-    seen.observe(element);
-    look();
-    return () => seen.disconnect();
-  }, [onWidth]);
+  useLayoutEffect(() => onWidth(width), [width, onWidth]);
 
   // Drawn when one of these is another: the layout is made of them.
   useLayoutEffect(() => {
-    const brush = canvas.current?.getContext("2d");
-    if (!canvas.current || !brush || !drawn || !colours) return;
-    const scale = devicePixelRatio;
-    canvas.current.width = Math.round(width * scale);
-    canvas.current.height = Math.round(height * scale);
-    brush.setTransform(scale, 0, 0, scale, 0, 0);
-    draw(brush, { ...drawn, height, colours, moment, chosen });
-  }, [timeline, width, height, range?.from, range?.to, now, moment, chosen, colours]);
+    const brush = drawn && colours && freshBrush(canvas.current, { width, scale, height });
+    if (brush) draw(brush, { ...drawn, height, colours, moment, chosen });
+  }, [timeline, width, scale, height, range?.from, range?.to, now, moment, chosen, colours]);
 
   return (
     <div
@@ -71,7 +56,7 @@ export function TimelineCanvas(props: TimelineCanvasProps) {
       tabIndex={0}
       {...handlers}
     >
-      <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} />
+      <canvas ref={canvas} />
       {pointed && <Tip pointed={pointed} width={width} />}
       {timeline && agents.length === 0 && <p class="alone quiet-ink">Nothing was done yet.</p>}
     </div>
@@ -94,17 +79,4 @@ function tipFacts(thing: Pointed["thing"], now: number): string[] {
   const { agent, kind, from, to, failed } = thing.span;
   const length = to === undefined ? "not over" : duration(to - from);
   return [agent, kind, clock(from, now), length, ...(failed ? ["failed"] : [])];
-}
-
-/** Anew when the reader's system turns dark or light. */
-function useColours(of: { current: HTMLElement | null }): Colours | undefined {
-  const [colours, setColours] = useState<Colours | undefined>(undefined);
-  useLayoutEffect(() => {
-    const query = matchMedia("(prefers-color-scheme: dark)");
-    const look = () => of.current && setColours(coloursOf(of.current));
-    look();
-    query.addEventListener("change", look);
-    return () => query.removeEventListener("change", look);
-  }, [of]);
-  return colours;
 }

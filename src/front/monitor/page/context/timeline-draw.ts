@@ -1,41 +1,8 @@
 // Draws a timeline on a canvas, with the colours of the page.
 import type { Span, Timeline } from "../../context-api.ts";
+import type { Colours } from "./canvas.ts";
 import { AXIS, boxOf, LANE, type Layout, laneTop, MARKS, type Mark, xOf } from "./timeline-lanes.ts";
 import { ticks } from "./timeline-range.ts";
-
-export interface Colours {
-  ground: string;
-  turn: string;
-  line: string;
-  strong: string;
-  ink: string;
-  quiet: string;
-  accent: string;
-  good: string;
-  bad: string;
-  warn: string;
-  face: string;
-}
-
-/** As they are now: light or dark. A canvas does not know `light-dark()`: the browser resolves it on an element. */
-export function coloursOf(element: HTMLElement): Colours {
-  const style = getComputedStyle(element);
-  const probe = document.createElement("span");
-  probe.hidden = true;
-  element.append(probe);
-  const colour = (name: string) => {
-    probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const colours = {
-    ...{ ground: colour("--ground"), turn: colour("--ground-selected"), line: colour("--line") },
-    ...{ strong: colour("--line-strong"), ink: colour("--ink"), quiet: colour("--ink-quiet") },
-    ...{ accent: colour("--accent"), good: colour("--good"), bad: colour("--bad"), warn: colour("--warn") },
-    face: style.fontFamily,
-  };
-  probe.remove();
-  return colours;
-}
 
 export interface Drawing {
   timeline: Timeline;
@@ -50,7 +17,6 @@ export interface Drawing {
 
 export function draw(brush: CanvasRenderingContext2D, drawing: Drawing): void {
   const { timeline, layout, height, colours } = drawing;
-  brush.clearRect(0, 0, layout.width, height);
   brush.font = `12px ${colours.face}`;
   brush.textBaseline = "middle";
   drawAxis(brush, drawing);

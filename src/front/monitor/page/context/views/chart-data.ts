@@ -38,13 +38,3 @@ export function growing(at: readonly number[]): number[] {
     return last;
   });
 }
-
-/** What a mark on the axis of time says: as much as tells it from its neighbours. */
-export function axisTime(at: number, rangeMs: number): string {
-  const date = new Date(at);
-  const two = (n: number) => String(n).padStart(2, "0");
-  const clock = `${two(date.getHours())}:${two(date.getMinutes())}`;
-  if (rangeMs < 10_000) return `${clock}:${two(date.getSeconds())}.${Math.floor(date.getMilliseconds() / 100)}`;
-  if (rangeMs < 10 * 60_000) return `${clock}:${two(date.getSeconds())}`;
-  return rangeMs < 24 * 3_600_000 ? clock : `${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock}`;
-}
