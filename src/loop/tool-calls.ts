@@ -1,5 +1,4 @@
 // The calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
-import { RESERVED_EVENTS } from "../contexts/events.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";
 import { explain, SELDOM } from "../ledger/events.ts";
@@ -7,9 +6,10 @@ import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import { interruptedBy, leaseIsOver } from "./interrupt.ts";
 import type { Agent } from "./loop.ts";
-import { noteText, withoutMarks } from "./marks.ts";
+import { noteText } from "./marks.ts";
 import { resultOfError } from "./next-step.ts";
 import type { EffectOutcome, Grants, Looked, Tool, ToolOutput, ToolRun } from "./seams.ts";
+import { permitted, unmarked } from "./tool-output.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 import { type WhyRefused, whyRefused } from "./why-refused.ts";
@@ -107,10 +107,9 @@ async function closed(
   why: string,
 ): Promise<{ output: ToolOutput; resumed?: Settled["kind"] }> {
   const notRun = { output: unrun(`${why}.`) };
-  if (!pending.started || pending.started.effect === "internal") return notRun;
+  if (!pending.started || ["internal", "read"].includes(pending.started.effect)) return notRun;
   const call = await prepare(agent, pending);
   if (!("tool" in call)) return { output: call.refused };
-  if (call.tool.effect === "read") return notRun;
   const run = toRun(agent, call, pending.started.intent, true);
   const outcome = await resumeEffect(run, pending);
   if (outcome.kind === "undone") return notRun;
@@ -131,7 +130,8 @@ async function runGroup(agent: Agent, group: Ready[], outbox: Outbox): Promise<v
 async function judgedHere(agent: Agent, group: Ready[], outbox: Outbox): Promise<Ready[]> {
   const out: Ready[] = [];
   for (const call of group) {
-    const isHere = call.pending.started || call.tool.effect === "internal" || call.cwd === agent.turn.cwd;
+    const hasBegun = call.pending.started !== undefined && mayHaveBegun(call.tool);
+    const isHere = hasBegun || call.tool.effect === "internal" || call.cwd === agent.turn.cwd;
     const prepared = isHere ? call : await prepare(agent, call.pending);
     if ("tool" in prepared) out.push(prepared);
     else finalizeRefused(outbox, call.pending, prepared);
@@ -182,7 +182,10 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   if (!tool && started) return refuse(UNKNOWN_OUTCOME);
   if (!tool) return refuse(`There is no tool named ${call.name}. Tools: ${pool.map((t) => t.name).join(", ")}.`);
   const { root, cwd } = turn;
-  if (started) return { pending, tool, input: started.input, grants: started.grants ?? {}, root, cwd };
+  if (started && mayHaveBegun(tool)) {
+    const { input, grants = {}, cwd: then = cwd } = started;
+    return { pending, tool, input, grants, root, cwd: then };
+  }
   const parsed = schemaOf(tool).safeParse(call.input, SELDOM);
   if (!parsed.success) return refuse(`Invalid arguments for ${call.name}: ${explain(parsed.error)}`);
   const { verdict, input } = await seams.gate({ call, tool, input: parsed.data, turn });
@@ -198,6 +201,10 @@ async function prepare(agent: Agent, pending: PendingCall): Promise<Ready | Refu
   const grants = (verdict.decision !== "deny" && verdict.grants) || {};
   return { pending, tool, input, grants, root, cwd, ...(verdict.looked && { looked: verdict.looked }) };
 }
+
+/** An intent of these is looked at first. Everything else is done anew, and so judged anew: a read, and what is recorded together with its end. */
+const mayHaveBegun = ({ effect, parallel }: Tool): boolean =>
+  effect === "internal" ? parallel === true : effect !== "read";
 
 async function runReads(agent: Agent, group: Ready[], outbox: Outbox): Promise<void> {
   const outputs = await Promise.all(
@@ -237,7 +244,17 @@ async function runEffect(agent: Agent, call: Ready, outbox: Outbox): Promise<voi
       const output = await attempt(agent, run, (inner) => resultOf(outcome, inner));
       return finalize(outbox, call.pending, output, { at, resumed: outcome.kind });
     }
+    // It is done now, so what holds now decides: not what was granted then, by whoever wrote that.
+    const { started: _, ...asMade } = call.pending;
+    const anew = await prepare(agent, asMade);
+    if (!("tool" in anew)) return finalizeRefused(outbox, call.pending, anew);
+    return begin(agent, { ...anew, pending: call.pending }, outbox);
   }
+  return begin(agent, call, outbox);
+}
+
+async function begin(agent: Agent, call: Ready, outbox: Outbox): Promise<void> {
+  const at = call.pending.started?.at ?? Date.now();
   if (agent.turn.signal.aborted) {
     return finalize(outbox, call.pending, unrun(INTERRUPTED), { at });
   }
@@ -297,30 +314,8 @@ async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promi
   }
 }
 
-/** Who may say what is decided where it is written: a tool's own facts are those of its mechanism. */
-function permitted(output: ToolOutput): ToolOutput {
-  const forbidden = output.events?.find(({ type }) => RESERVED_EVENTS.has(type));
-  if (!forbidden) return output;
-  return {
-    content: `Not recorded: a tool may not say ${forbidden.type}. Its effect, if any, has happened.`,
-    isError: true,
-  };
-}
-
-/** What a tool says cannot pass for what the runtime says; the layers around it may add notes of theirs. */
-function unmarked(output: ToolOutput): ToolOutput {
-  const { content } = output;
-  if (typeof content === "string") return { ...output, content: withoutMarks(content) };
-  // No mark is put together from two parts either.
-  const parts = content.map((part) =>
-    part.type === "text" ? { ...part, text: withoutMarks(part.text).replace(/<(?=\s*\/?\s*$)/, "<\\") } : part,
-  );
-  return { ...output, content: parts };
-}
-
-function toRun(agent: Agent, { pending, tool, input, grants }: Ready, intent: unknown, resumed: boolean): ToolRun {
+function toRun(agent: Agent, { pending, tool, input, grants, cwd }: Ready, intent: unknown, resumed: boolean): ToolRun {
   const { turn, heldSince } = agent;
-  const cwd = pending.started?.cwd ?? turn.cwd;
   const { askedAt } = pending;
   return {
     call: pending.call,

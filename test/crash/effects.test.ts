@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqliteStore } from "../../src/ledger/sqlite/index.ts";
+import { noUsage } from "../../src/models/model.ts";
 import type { ScriptRequest, ScriptRound } from "../../src/testing/model-server-script.ts";
 import { type Exit, lookAt, openWorld, until, type Way, type World } from "./driver.ts";
 import { shiftedClock } from "./environments.ts";
@@ -185,17 +187,73 @@ const ADVICE = JSON.stringify({
   hookSpecificOutput: { hookEventName: "PreToolUse", additionalContext: "mind the gap" },
 });
 
-test.each(["intent.durable", "job.ended", "effect.done"])(
-  "what a PreToolUse hook added stands beside the result, also when the kill came at %s; the hook is not asked again",
-  async (point) => {
+test.each([
+  ["intent.durable", 2], // nothing had begun: it is done now, so what holds now decides
+  ["job.ended", 1],
+  ["effect.done", 1],
+])(
+  "what a PreToolUse hook added stands beside the result, also when the kill came at %s; it is asked once for each time that something is begun",
+  async (point, times) => {
     const hook = { type: "command", command: `echo asked >> "$HOME/asked"; echo '${ADVICE}'` };
     const cut = await cutAt(point, BASH, { hooks: { PreToolUse: [{ hooks: [hook] }] } });
     const { code } = await cut.resume();
     const asked = fs.readFileSync(path.join(cut.world.dir, "asked"), "utf8");
-    expect([cut.killed.signal, code, cut.text("effects"), asked]).toEqual(["SIGKILL", 0, "ran\n", "asked\n"]);
-    expect(cut.results().at(-1)).toContain('<note from="hook">\nmind the gap\n</note>');
+    expect([cut.killed.signal, code, cut.text("effects"), asked]).toEqual([
+      ...["SIGKILL", 0, "ran\n"],
+      "asked\n".repeat(times),
+    ]);
+    expect(cut.results().at(-1)?.split('<note from="hook">\nmind the gap\n</note>')).toHaveLength(2);
   },
 );
+
+test.each([
+  ["write_file", call("write_file", { path: "new.txt", content: "n\n" })],
+  ["bash", call("bash", { command: "echo n > new.txt" })],
+])("%s that had not begun is judged anew by the rules of who goes on", async (_, script) => {
+  const cut = await cutAt("intent.durable", [script]);
+  const deny = ["--permission-mode", "default", "--disallowedTools", "Bash, Write, Edit"];
+  const { code } = await cut.world.run(["-p", "-r", cut.context, ...deny], { env: { OPENAI_API_KEY: KEY } });
+  expect([cut.killed.signal, code, cut.text("new.txt")]).toEqual(["SIGKILL", 4, ""]);
+  expect(cut.results().at(-1)).toMatch(/^Refused: /);
+});
+
+test("an intent that somebody else wrote into the ledger writes and reads nothing that is not allowed", async () => {
+  const cut = await cutAt("intent.durable", [call("write_file", { path: "new.txt", content: "n\n" })]);
+  const { dir, project } = cut.world;
+  const outside = path.join(dir, "outside.txt");
+  const secret = path.join(project, ".env");
+  fs.writeFileSync(secret, "SECRET=line-of-env\n");
+  const store = await openSqliteStore(fs.globSync(path.join(dir, "state/**/ledger.db"))[0]!);
+  const write = { path: outside, content: "x\n" };
+  const parts = [
+    { type: "call", id: "c2", name: "write_file", input: write },
+    { type: "call", id: "c3", name: "read_file", input: { path: secret } },
+  ];
+  const grants = { judged: outside, paths: [outside], outside: [{ path: outside, isOpen: true }] };
+  const intent = { path: outside, before: null, after: "0".repeat(64), said: "written" };
+  const open = { callId: "c1", name: "write_file", content: [], isError: true, durationMs: 0 };
+  const reply = { model: "openai-compatible/mock", finish: "calls", usage: noUsage(), parts };
+  const events = [
+    { type: "tool.finished", data: open },
+    { type: "reply.received", data: reply },
+    {
+      type: "tool.started",
+      data: { callId: "c2", name: "write_file", input: write, effect: "reconcile", cwd: project, grants, intent },
+    },
+    {
+      type: "tool.started",
+      data: { callId: "c3", name: "read_file", input: { path: secret }, effect: "read", cwd: project },
+    },
+  ].map((event) => ({ ...event, actor: "lead" }));
+  await store.append([{ ledger: cut.context, events }]);
+  await store.close();
+  const { code } = await cut.world.run(["-p", "-r", cut.context, "--permission-mode", "plan"], {
+    env: { OPENAI_API_KEY: KEY },
+  });
+  expect([code, fs.existsSync(outside)]).toEqual([4, false]);
+  expect(cut.results().filter((text) => text.startsWith("Refused: "))).toHaveLength(2);
+  expect(cut.results().join("\n")).not.toContain("line-of-env");
+});
 
 test('"in an hour" counts from when it was asked, not from the resume', async () => {
   const write = { name: "write_file", input: { path: "new.txt", content: "n" } };
