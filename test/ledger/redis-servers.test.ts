@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { isHoldfastError, messageOf } from "../../src/ledger/error.ts";
@@ -81,6 +82,21 @@ describe.runIf(hasRedis())("the promise of a store", () => {
     server.cli("CONFIG", "SET", "maxmemory", "1mb"); // not one byte more
     const again = await opened(server.url("p"));
     expect([await again.head("l"), again.server]).toEqual([done, expect.stringMatching(/\d{3} % of its memory used/)]);
+  });
+
+  it("whoever watches hears of what comes after the server was emptied", async () => {
+    const server = await serve();
+    const store = await opened(server.url("p"));
+    for (let n = 1; n <= 3; n++) await store.append([{ ledger: "l", events: [event(n)] }]);
+    const ends = new AbortController();
+    const rings = store.watchAll(ends.signal)[Symbol.asyncIterator]();
+    const first = rings.next();
+    await sleep(200); // it listens
+    server.cli("FLUSHALL");
+    const other = await opened(server.url("p"));
+    await other.append([{ ledger: "m", events: [event(1)] }]);
+    expect((await first).value).toMatchObject({ ledger: "m" });
+    ends.abort();
   });
 
   it("is said by whoever only looks, too, and nothing can be written", async () => {

@@ -8,6 +8,8 @@ import { listLedgers } from "./reading.ts";
 /** Short: a connection that died without a word is found out only when this is over. */
 const WAIT_MS = 2_000;
 const MOST = 1_000;
+/** After so many waits in which nothing rang it is asked whether the bell counts on: a server that was emptied counts from the beginning. */
+const QUIET = 2;
 
 export interface RedisBell extends BellSource {
   /** What rang up to here is no news any more: our own append was answered. */
@@ -23,6 +25,7 @@ export function createRedisBell(link: RedisLink, opts: { stroke: number; hangMs:
   let connection: RedisConnection | undefined;
   let wasConnected = false;
   let closed = false;
+  let quiet = 0;
 
   return {
     heard(stroke) {
@@ -50,7 +53,13 @@ export function createRedisBell(link: RedisLink, opts: { stroke: number; hangMs:
         last = stroke;
         rung.push({ ledger: String(fields[1]), seq: Number(fields[3]) });
       }
-      return { rung, gap };
+      quiet = rung.length > 0 ? 0 : quiet + 1;
+      if (quiet < QUIET) return { rung, gap };
+      quiet = 0;
+      const stroke = await lastStroke(connection, link, opts.hangMs);
+      if (stroke >= last) return { rung, gap };
+      last = stroke;
+      return { rung, gap: true };
     },
     async *heads() {
       for await (const { ledger, head } of listLedgers(link)) yield { ledger, seq: head };

@@ -147,7 +147,8 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
     async close() {
       if (closed) return;
       closed = true;
-      await settings.beforeClose?.(store);
+      // Nobody waits for a server that does not answer: what is left to do then is left to whoever comes next.
+      if (link.silentSince() === undefined) await settings.beforeClose?.(store);
       tail.close();
       bell.close();
       link.close();
