@@ -59,6 +59,9 @@ function meantBy(names: Record<string, string[]>): Record<string, Names> {
   return Object.fromEntries(Object.entries(names).map(([name, also]) => [name, { name, also }]));
 }
 
+/** Whether the house has a tool of that name. Contract: those that have no other name are not among them. */
+export const isOurTool = (name: string): boolean => own(TABLE, name) !== undefined;
+
 /** Whether one of our tools goes by that name of Claude's. */
 export const isClaudeName = (name: string): boolean =>
   Object.values(TABLE).some((known) => known.name === name || known.also?.includes(name));

@@ -2,7 +2,7 @@
 
 import { HOOK_EVENTS } from "../claude-code/hook-events.ts";
 import type { FileKeeper } from "../contexts/file-keeper.ts";
-import { requestLine } from "../front/presentation/command-line.ts";
+import { commandLine, requestLine } from "../front/presentation/command-line.ts";
 import type { Screen } from "../front/text/screen.ts";
 import type { LiveTraces } from "../front/traces/live.ts";
 import { createHarness, type Harness } from "../harness.ts";
@@ -79,7 +79,7 @@ export async function openHarness(
   const { hooks, says: ofHooks } = await hooksOf(plugins);
   const mcp = await mcpServers(settings, flags, plugins);
   settings.says.push(...says, ...ofHooks, ...mcp.warnings);
-  const traces = await tracesOf(store, settings.says, () => harness.host.codec);
+  const traces = await tracesOf(store, settings.says, { flags, codec: () => harness.host.codec });
   const links = store.reach === "network" ? await import("../contexts/project/links.ts") : undefined;
   const harness: Harness = createHarness({
     model,
@@ -135,7 +135,11 @@ export async function openHarness(
 const LEAST_WINDOW = 1_000;
 
 /** Nothing is loaded where nothing is set. */
-async function tracesOf(store: Store, says: string[], codec: () => Codec): Promise<LiveTraces | undefined> {
+async function tracesOf(
+  store: Store,
+  says: string[],
+  { flags, codec }: { flags: PlaceFlags; codec: () => Codec },
+): Promise<LiveTraces | undefined> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = process.env;
   if (!all && !own) return undefined;
   const { traceSettings } = await import("../front/traces/settings.ts");
@@ -143,7 +147,8 @@ async function tracesOf(store: Store, says: string[], codec: () => Codec): Promi
   if (why !== undefined) says.push(why);
   if (!settings.endpoint) return undefined;
   const { sendLive } = await import("../front/traces/live.ts");
-  return sendLive({ store, codec, settings });
+  const sendLine = (context: string) => commandLine(["traces", "send", context], flags);
+  return sendLive({ store, codec, settings, sendLine });
 }
 
 /** When all agents are let go, and the store is still open. */

@@ -22,7 +22,7 @@ export interface TraceFlags extends PlaceFlags {
 async function eachContext(
   flags: TraceFlags,
   given: readonly string[],
-  tell: (spans: RecordedSpan[]) => Promise<void>,
+  tell: (spans: RecordedSpan[], context: string) => Promise<void>,
 ): Promise<number> {
   return withState(flags, async ({ store, project, jobsDir }) => {
     const contexts = await chosen(store, flags, given);
@@ -33,7 +33,7 @@ async function eachContext(
     for (const context of contexts) {
       const reader = readSpans({ store, codec, context, content });
       await reader.readOn();
-      await tell(recent(reader.take(), since));
+      await tell(recent(reader.take(), since), context);
     }
     return contexts.length;
   });
@@ -41,7 +41,8 @@ async function eachContext(
 
 export async function showTraces(flags: TraceFlags, given: readonly string[]): Promise<number> {
   const { settings } = traceSettings(process.env);
-  await eachContext(flags, given, async (spans) => {
+  await eachContext(flags, given, async (spans, context) => {
+    if (spans.length === 0) process.stderr.write(`holdfast: ${context} has no spans${withinTime(flags)}\n`);
     for (const { json } of bodiesOf(spans, settings.resource)) process.stdout.write(`${json}\n`);
   });
   return 0;
@@ -62,6 +63,9 @@ export async function sendTraces(flags: TraceFlags & JsonToo, given: readonly st
   else process.stdout.write(`${counted(sent, "span")} of ${counted(contexts, "context")} sent\n`);
   return 0;
 }
+
+/** Where a time was given, a context may have older ones. */
+const withinTime = ({ since }: TraceFlags): string => (since === undefined ? "" : " in that time");
 
 async function chosen(store: Store, flags: TraceFlags, given: readonly string[]): Promise<string[]> {
   if (given.length > 0) return Promise.all(given.map(async (one) => (await findContext(store, one, flags)).id));

@@ -8,6 +8,7 @@ import type { loopEvents } from "../../loop/events.ts";
 import type { PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import { addUsage, noUsage, type Usage } from "../../models/model.ts";
+import { isKnownTool, UNKNOWN_TOOL } from "../presentation/outgoing-names.ts";
 import { oneLine } from "../presentation/printable.ts";
 
 /** Upper bounds, in milliseconds. Raise the version of the slice with them. */
@@ -59,6 +60,8 @@ export interface ContextCounts extends Counts {
   cache: PromptCacheState;
   /** What a copy brought with it. */
   breaksBefore: Record<string, number>;
+  /** Calls that began and have no result yet, by agent: their tools are there. */
+  begun: Record<string, string[]>;
 }
 
 const none = (): Counts => ({
@@ -69,18 +72,19 @@ type Known = Fact<typeof loopEvents> | Fact<typeof contextEvents> | Fact<typeof 
 type JobEnded = { type: "job.ended"; data: { lostLease?: true } };
 
 const TYPES = [
-  ...["reply.received", "reply.aside", "model.retried", "tool.finished", "turn.ended", "agent.created", "agent.taken"],
+  ...["reply.received", "reply.aside", "model.retried", "tool.started", "tool.finished", "turn.ended"],
+  ...["agent.created", "agent.taken"],
   ...["data.shared", "data.appended", "data.removed", "job.ended"],
   ...["context.checkpointed", "context.restored", "context.forked", "context.imported"],
 ] as const;
 
 /** `promptCache`: the slice that counts what broke the prefix, as ledgers fold it. */
 export const countsSlice = (promptCache: Slice<PromptCacheState>): Slice<ContextCounts> => ({
-  version: 1,
+  version: 2,
   types: [...new Set([...TYPES, ...(promptCache.types ?? [])])],
   initial: () => ({
     ...none(),
-    ...{ agents: 0, data: {}, checkpointedAt: 0, cache: promptCache.initial(), breaksBefore: {} },
+    ...{ agents: 0, data: {}, checkpointedAt: 0, cache: promptCache.initial(), breaksBefore: {}, begun: {} },
   }),
   apply(state, event) {
     if (promptCache.types?.includes(event.type) ?? true) state.cache = promptCache.apply(state.cache, event);
@@ -100,14 +104,18 @@ function counted(state: ContextCounts, event: StoredEvent): ContextCounts {
     case "model.retried":
       add(state.retries, fact.data.kind);
       break;
+    case "tool.started":
+      ownOr(state.begun, event.actor, () => []).push(fact.data.callId);
+      break;
     case "tool.finished":
-      finished(state, fact.data);
+      finished(state, fact.data, event.actor);
       break;
     case "job.ended":
       if (fact.data.lostLease) state.killedCommands++;
       break;
     case "turn.ended":
       add(state.turns, fact.data.reason);
+      delete state.begun[event.actor];
       break;
     case "agent.created":
       state.agents++;
@@ -118,7 +126,7 @@ function counted(state: ContextCounts, event: StoredEvent): ContextCounts {
     case "context.forked":
     case "context.imported":
       // The events before it are copies: they were counted where they happened.
-      return { ...state, ...none(), breaksBefore: breaksIn(state.cache) };
+      return { ...state, ...none(), breaksBefore: breaksIn(state.cache), begun: {} };
     default:
       sized(state, fact);
   }
@@ -134,7 +142,9 @@ function called(state: Counts, { model, usage }: { model: string; usage: Usage }
 
 type Finished = Extract<Fact<typeof loopEvents>, { type: "tool.finished" }>["data"];
 
-function finished(state: Counts, { name, durationMs, isError, denied, stopped, ran }: Finished): void {
+function finished(state: ContextCounts, data: Finished, agent: string): void {
+  const { durationMs, isError, denied, stopped, ran } = data;
+  const name = toolName(state, data, agent);
   if (denied !== undefined) state.refused++;
   if (ran?.lostLease) state.killedCommands++;
   if (denied !== undefined || stopped === "before") return;
@@ -146,6 +156,16 @@ function finished(state: Counts, { name, durationMs, isError, denied, stopped, r
   counts.calls++;
   counts.errors += isError ? 1 : 0;
   counts.ms += durationMs;
+}
+
+/** A model may call anything: what no tool is named is no label. */
+function toolName(state: ContextCounts, data: Finished, agent: string): string {
+  const { name, callId } = data;
+  const begun = own(state.begun, agent) ?? [];
+  const at = begun.indexOf(callId);
+  if (at >= 0) begun.splice(at, 1);
+  const isCounted = own(state.tools, oneLine(name, NAME_WIDTH)) !== undefined;
+  return isKnownTool(data, at >= 0 || isCounted) ? name : UNKNOWN_TOOL;
 }
 
 /** Shared data: what each key holds, and what it held where a restore may go back to. */

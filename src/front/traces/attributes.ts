@@ -3,6 +3,7 @@ import type { Fact } from "../../ledger/events.ts";
 import type { loopEvents } from "../../loop/events.ts";
 import { costUsd } from "../../models/catalogue.ts";
 import { addUsage, type Finish, noUsage, type Usage } from "../../models/model.ts";
+import { isPlainName } from "../presentation/outgoing-names.ts";
 import { oneLine } from "../presentation/printable.ts";
 import type { OpenTurn, ToolResult } from "./open-turn.ts";
 import type { Attributes } from "./span.ts";
@@ -35,8 +36,8 @@ const usageAttributes = ({ input, output, cacheRead, cacheWrite }: Usage): Attri
   "gen_ai.usage.cache_creation.input_tokens": cacheWrite,
 });
 
-const ofAgent = (context: string, { agent, name }: OpenTurn): Attributes => ({
-  "gen_ai.agent.id": `${context}/${oneLine(agent, 120)}`,
+const ofAgent = (context: string, { id, name }: OpenTurn): Attributes => ({
+  "gen_ai.agent.id": `${context}/${id}`,
   "gen_ai.agent.name": name,
   "gen_ai.conversation.id": context,
 });
@@ -97,11 +98,11 @@ export function failureOf({ isError, denied, refusal, stopped, ran }: ToolResult
 export const toolAttributes = (
   context: string,
   turn: OpenTurn,
-  { data, failure }: { data: ToolResult; failure: string | undefined },
+  { data, name, failure }: { data: ToolResult; name: string; failure: string | undefined },
 ): Attributes => ({
   "gen_ai.operation.name": "execute_tool",
-  "gen_ai.tool.name": oneLine(data.name, 120),
-  "gen_ai.tool.call.id": oneLine(data.callId, 120),
+  "gen_ai.tool.name": name,
+  ...(isPlainName(data.callId) && { "gen_ai.tool.call.id": data.callId }),
   "gen_ai.tool.type": "function",
   ...ofAgent(context, turn),
   ...(failure !== undefined && { "error.type": failure }),

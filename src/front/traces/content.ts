@@ -1,5 +1,6 @@
 // Texts of the conversation as attributes of spans: only where somebody asked for them, without known secrets, and never whole where they are long.
 import { isRecord } from "../../ledger/guards.ts";
+import { oneLine } from "../presentation/printable.ts";
 import type { Replied } from "./attributes.ts";
 import type { ShownSince, ToolResult } from "./open-turn.ts";
 import type { Attributes } from "./span.ts";
@@ -7,8 +8,11 @@ import type { Attributes } from "./span.ts";
 /** Of one text; of one attribute it is at most a few of them. */
 const MOST_CHARS = 4_000;
 const MOST_MESSAGES = 20;
+const NAME_WIDTH = 80;
 
 export interface SpanContent {
+  /** As it was written. */
+  ofName(name: string): string;
   ofTurn(inputs: readonly unknown[], text: string): Attributes;
   /** Only what is new since the reply before: a conversation is not sent again with each of its rounds. */
   ofReply(shown: readonly ShownSince[], reply: Replied): Attributes;
@@ -35,18 +39,22 @@ export function captureContent(hide: (text: string) => string): SpanContent {
 
   const resultMessage = ({ callId, content }: ToolResult) => ({
     role: "tool",
-    parts: [{ type: "tool_call_response", id: callId, response: textOf(content) }],
+    parts: [{ type: "tool_call_response", id: short(callId), response: textOf(content) }],
   });
 
   function replyParts(parts: Extract<Replied, { finish: string }>["parts"]): unknown[] {
     return parts.map((part) => {
       if (part.type === "call")
-        return { type: "tool_call", id: part.id, name: part.name, arguments: short(JSON.stringify(part.input) ?? "") };
+        return {
+          ...{ type: "tool_call", id: short(part.id), name: short(part.name) },
+          arguments: short(JSON.stringify(part.input) ?? ""),
+        };
       return { type: part.type, content: short(part.text) };
     });
   }
 
   return {
+    ofName: (name) => oneLine(hide(name), NAME_WIDTH),
     ofTurn: (inputs, text) => ({
       "gen_ai.input.messages": JSON.stringify(inputs.slice(-MOST_MESSAGES).map(userMessage)),
       "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [textPart(short(text))] }]),

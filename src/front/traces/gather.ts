@@ -7,11 +7,12 @@ import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import type { loopEvents, TurnEndReason } from "../../loop/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { subagentEvents } from "../../mechanisms/subagents/events.ts";
+import { isKnownTool, plainName, UNKNOWN_TOOL } from "../presentation/outgoing-names.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { askedOf, chatAttributes, failureOf, toolAttributes, turnAttributes } from "./attributes.ts";
 import type { SpanContent } from "./content.ts";
-import { begunTurn, type OpenCall, type OpenTurn } from "./open-turn.ts";
-import { type RecordedSpan, type SpanEvent, type SpanPlace, spanIdOf, traceIdOf } from "./span.ts";
+import { begunTurn, copiedTurn, type OpenCall, type OpenTurn, type ToolResult } from "./open-turn.ts";
+import { placeIn, type RecordedSpan, type SpanEvent, type SpanPlace, spanIdOf } from "./span.ts";
 
 /** What a reader of spans must read. */
 export const SPAN_TYPES = [
@@ -44,12 +45,14 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
   const begunBy = new Map<string, SpanPlace>();
   const types = new Map<string, string>();
   const inputs = new Map<string, unknown>();
+  /** Names that a tool has: calls of it began. */
+  const tools = new Set<string>();
 
   function placeOf(event: StoredEvent): { place: SpanPlace; parent?: string } {
     const spanId = spanIdOf(context, event.id);
     const begun = begunBy.get(event.actor);
     if (event.actor === LEAD_AGENT || (!root && !begun)) {
-      const place = { traceId: traceIdOf(context, event.id), spanId };
+      const place = placeIn(context, event.id);
       if (event.actor === LEAD_AGENT) root = place;
       return { place };
     }
@@ -63,18 +66,32 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
     const left = turns.get(event.actor);
     if (left) endTurn(left, { at: left.lastAt, seq: event.seq, reason: "left", text: "" });
     const { place, parent } = placeOf(event);
-    const name = types.get(event.actor) ?? event.actor;
-    turns.set(
-      event.actor,
-      begunTurn({
-        ...data,
-        at: event.at,
-        agent: event.actor,
-        name: oneLine(name, 80),
-        place,
-        ...(parent && { parent }),
-      }),
-    );
+    const { actor, at } = event;
+    const names = { agent: actor, id: agentName(actor), name: agentName(types.get(actor) ?? actor) };
+    turns.set(actor, begunTurn({ ...data, ...names, ...{ at, begunBy: event.id, place }, ...(parent && { parent }) }));
+  }
+
+  /** Models choose the names of teammates. */
+  const agentName = (name: string): string => content?.ofName(name) ?? plainName("agent", context, name);
+
+  function toolName(data: ToolResult, hasBegun: boolean): string {
+    if (content) return content.ofName(data.name);
+    return isKnownTool(data, hasBegun || tools.has(data.name)) ? oneLine(data.name, 80) : UNKNOWN_TOOL;
+  }
+
+  /** What stands before it are copies: they are spans where they happened. `goesOn`: a turn of its lead's goes on in this one. */
+  function copied(event: StoredEvent, goesOn: { of: string } | undefined): void {
+    const left = turns.get(LEAD_AGENT);
+    turns = new Map();
+    done = [];
+    ends = new Map();
+    root = undefined;
+    begunBy.clear();
+    types.clear();
+    if (!left || !goesOn) return;
+    root = placeIn(context, event.id);
+    const link = placeIn(goesOn.of, left.begunBy);
+    turns.set(LEAD_AGENT, copiedTurn(left, { at: event.at, begunBy: event.id, place: root, link }));
   }
 
   function span(turn: OpenTurn, more: Omit<RecordedSpan, "traceId" | "agent" | "turn">): void {
@@ -90,6 +107,7 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
     span(turn, {
       ...{ spanId: turn.place.spanId, name: `invoke_agent ${turn.name}`, kind: "internal", failed },
       ...(turn.parent !== undefined && { parentSpanId: turn.parent }),
+      ...(turn.link && { link: turn.link }),
       ...{ from: turn.from, to: at, events: turn.events },
       attributes: {
         ...turnAttributes(context, turn, { reason, failed }),
@@ -116,6 +134,7 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
   function called(turn: OpenTurn, event: StoredEvent, data: DataOf<"tool.started">): void {
     const call: OpenCall = { spanId: spanIdOf(context, event.id), from: event.at, input: data.input };
     turn.calls.set(data.callId, call);
+    tools.add(data.name);
     const place = { traceId: turn.place.traceId, spanId: call.spanId };
     const { name, agent } = isRecord(data.input) ? data.input : {};
     // Another prompt for a subagent, or the beginning of a teammate.
@@ -127,12 +146,13 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
     const call = turn.calls.get(data.callId);
     turn.calls.delete(data.callId);
     const failure = failureOf(data);
+    const name = toolName(data, call !== undefined);
     const from = Math.min(call?.from ?? event.at, event.at - data.durationMs);
     span(turn, {
       ...{ spanId: call?.spanId ?? spanIdOf(context, event.id), parentSpanId: turn.place.spanId, kind: "internal" },
-      ...{ name: `execute_tool ${oneLine(data.name, 80)}`, from: Math.max(turn.from, from), to: event.at },
+      ...{ name: `execute_tool ${name}`, from: Math.max(turn.from, from), to: event.at },
       ...{ events: [], failed: failure !== undefined },
-      attributes: { ...toolAttributes(context, turn, { data, failure }), ...content?.ofCall(call?.input, data) },
+      attributes: { ...toolAttributes(context, turn, { data, name, failure }), ...content?.ofCall(call?.input, data) },
     });
     turn.shown.push({ result: data });
     turn.roundFrom = event.at;
@@ -189,14 +209,10 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
       const fact = event as StoredEvent & Known;
       switch (fact.type) {
         case "context.forked":
+          copied(event, fact.data.goesOn && { of: fact.data.context });
+          break;
         case "context.imported":
-          // What stands before it are copies: they are spans where they happened.
-          turns = new Map();
-          done = [];
-          ends = new Map();
-          root = undefined;
-          begunBy.clear();
-          types.clear();
+          copied(event, undefined);
           break;
         case "turn.started":
           begin(event, fact.data);

@@ -37,9 +37,11 @@ export interface LiveTracesOptions {
   /** Known once the harness is made. */
   codec: () => Codec;
   settings: TraceSettings;
+  /** The command that sends what a context recorded, as a person types it. */
+  sendLine: (context: string) => string;
 }
 
-export function sendLive({ store, codec, settings }: LiveTracesOptions): LiveTraces {
+export function sendLive({ store, codec, settings, sendLine }: LiveTracesOptions): LiveTraces {
   const ends = new AbortController();
   const followed = new Map<string, Followed>();
   const dirty = new Set<string>();
@@ -137,7 +139,7 @@ export function sendLive({ store, codec, settings }: LiveTracesOptions): LiveTra
       if (how === "late") problem ??= "the collector did not answer in time";
       if (problem === undefined) return undefined;
       const what = unsent > 0 ? `${counted(unsent, "span")} were not sent` : "not all spans were sent";
-      return `traces: ${what} (${problem}): \`holdfast traces send ${[...followed.keys()][0]}\` sends them`;
+      return `traces: ${what} (${problem}): \`${sendLine([...followed.keys()][0]!)}\` sends them`;
     },
   };
 }

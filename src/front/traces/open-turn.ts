@@ -18,11 +18,16 @@ export interface OpenCall {
 export interface OpenTurn {
   turnId: string;
   cause: string;
-  /** Its actor, and what kind of agent it is. */
+  /** Its actor; as what it is named outside, and what kind of agent it is. */
   agent: string;
+  id: string;
   name: string;
   place: SpanPlace;
   parent?: string;
+  /** The event whose id its own ids come from. */
+  begunBy: string;
+  /** Of the turn in the context that this one is a copy of. */
+  link?: SpanPlace;
   from: number;
   lastAt: number;
   /** Since when the next reply is waited for. */
@@ -36,10 +41,18 @@ export interface OpenTurn {
   shown: ShownSince[];
 }
 
-type Begun = Pick<OpenTurn, "turnId" | "cause" | "agent" | "name" | "place" | "parent"> & { at: number };
+type Begun = Pick<OpenTurn, "turnId" | "cause" | "agent" | "id" | "name" | "place" | "parent" | "begunBy" | "link"> & {
+  at: number;
+};
 
 export const begunTurn = ({ at, ...begun }: Begun): OpenTurn => ({
   ...begun,
   ...{ from: at, lastAt: at, roundFrom: at, rounds: 0 },
   ...{ usages: [], calls: new Map(), events: [], retried: [], inputs: [], shown: [] },
 });
+
+/** What a copy goes on with: the turn from there on, and what its next reply answers. */
+export const copiedTurn = (
+  { turnId, cause, agent, id, name, inputs, shown }: OpenTurn,
+  goingOn: Pick<Begun, "at" | "place" | "begunBy" | "link">,
+): OpenTurn => ({ ...begunTurn({ turnId, cause, agent, id, name, ...goingOn }), inputs, shown });

@@ -43,7 +43,8 @@ const otlpSpan = (span: RecordedSpan) => ({
   })),
   droppedEventsCount: 0,
   status: { code: span.failed ? STATUS.error : STATUS.unset },
-  ...{ links: [], droppedLinksCount: 0, flags: FLAGS },
+  links: span.link ? [{ attributes: [], ...span.link, flags: FLAGS, droppedAttributesCount: 0 }] : [],
+  ...{ droppedLinksCount: 0, flags: FLAGS },
 });
 
 /** A number of 64 bits does not fit into JSON's: it is a text. */

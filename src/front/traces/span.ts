@@ -24,14 +24,21 @@ export interface RecordedSpan extends SpanPlace {
   to: number;
   attributes: Attributes;
   events: readonly SpanEvent[];
+  /** The span that it goes on from, in another trace. */
+  link?: SpanPlace;
   failed: boolean;
   /** Whose it is, and the turn it is part of. */
   agent: string;
   turn: string;
 }
 
+/** Where a trace begins. */
+export const placeIn = (context: string, event: string): SpanPlace => ({
+  ...{ traceId: traceIdOf(context, event), spanId: spanIdOf(context, event) },
+});
+
 /** 16 bytes, in hexadecimal. */
-export const traceIdOf = (context: string, event: string): string => idOf(`trace ${context} ${event}`, 32);
+const traceIdOf = (context: string, event: string): string => idOf(`trace ${context} ${event}`, 32);
 
 /** 8 bytes, in hexadecimal. */
 export const spanIdOf = (context: string, event: string): string => idOf(`span ${context} ${event}`, 16);

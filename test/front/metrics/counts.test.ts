@@ -27,6 +27,10 @@ const finished = (name: string, more: object): EventInput => ({
   actor: "lead",
   data: { callId: "c1", name, content: [], isError: false, durationMs: 70, ...more },
 });
+const begun = (name: string, actor = "lead"): EventInput => ({
+  ...{ type: "tool.started", actor },
+  data: { callId: "c1", name, input: {}, effect: "read", cwd: "/" },
+});
 const shared = (key: string, bytes: number): EventInput => ({
   type: "data.shared",
   actor: "lead",
@@ -80,7 +84,33 @@ test("calls, tokens, retries, tools, turns and takeovers are counted; refused ca
     data: {},
     checkpointedAt: 0,
     breaksBefore: {},
+    begun: {},
   });
+});
+
+test("a name that no tool has is no name of its own: a model may have written anything there", async () => {
+  const { store } = await openWorld();
+  const fails = { isError: true, durationMs: 10 };
+  await store.append([
+    {
+      ledger: "ctx_names",
+      events: [
+        finished("the password is hunter2", fails),
+        finished("edit_file", fails), // with wrong arguments: it never began, and the house has it
+        ...[begun("mcp__x__y"), finished("mcp__x__y", fails), finished("mcp__x__y", fails)],
+        ...[begun("mcp__x__z"), { ...finished("anything", fails), actor: "alice" }],
+        { type: "turn.ended", actor: "lead", data: { turnId: "t", reason: "done", text: "" } },
+        finished("mcp__x__z", fails),
+      ],
+    },
+  ]);
+  const { tools, begun: open } = await countsOf(store, "ctx_names");
+  expect(Object.entries(tools).map(([name, { calls, errors }]) => [name, calls, errors])).toEqual([
+    ["unknown", 3, 3],
+    ["edit_file", 1, 1],
+    ["mcp__x__y", 2, 2],
+  ]);
+  expect(open).toEqual({});
 });
 
 const usageOf = (output: number) => ({ input: 10, output, cacheRead: 5, cacheWrite: 1 });
@@ -174,6 +204,9 @@ test.runIf(hasRedis())("contexts on a Redis server are counted as those in a fil
     await again.upToDate([{ id, events: 700 }]);
     expect(again.of(id)).toEqual(found.at(-1));
   }
-  const [{ cache: _, ...inFile }, { cache: __, ...onServer }] = found as [ContextCounts, ContextCounts];
+  const [{ cache: _, begun: _begun, ...inFile }, { cache: __, begun: __begun, ...onServer }] = found as [
+    ContextCounts,
+    ContextCounts,
+  ];
   expect(onServer).toEqual(inFile);
 });

@@ -1,6 +1,6 @@
 // `/metrics` after real runs: what Prometheus' own tool reads, and that it counts what happened.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,6 +15,7 @@ import { tempDir } from "../../house.ts";
 import { scratch } from "../../turn.ts";
 import { makeLongContext } from "../monitor/long-context.ts";
 import { openMonitor, openWorld } from "../monitor/monitor.ts";
+import { startMonitor } from "../monitor/running-monitor.ts";
 
 /** By name and labels as they are written. */
 function samplesIn(text: string): Map<string, number> {
@@ -69,6 +70,29 @@ async function scrape(opts: CliOptions): Promise<{ text: string; again: () => Pr
   };
   return { text: await again(), again, bare: (await fetch(`${origin}/metrics`)).status };
 }
+
+test("what the page on metrics prints works as printed", async () => {
+  const home = scratch(onTestFinished);
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/metrics.md"), "utf8");
+  const [, line] = /^(curl .*)$/m.exec(page)!;
+  const [, yaml] = /```yaml\n([\s\S]*?)```/.exec(page)!;
+  // Where a person has it who has set nothing.
+  const opts = { cwd: scratch(onTestFinished), state: home, env: { XDG_STATE_HOME: "" } };
+  const { port } = await startMonitor(opts);
+  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const run = spawnSync("bash", ["-c", line!.replace(":7433/", `:${port}/`)], {
+    env,
+    encoding: "utf8",
+    timeout: 20_000,
+  });
+  expect([run.status, run.stdout.split("\n")[0]]).toEqual([0, expect.stringMatching(/^# HELP holdfast_build_info /)]);
+  const config = join(home, "prometheus.yml");
+  writeFileSync(config, yaml!.replace("/home/me", home));
+  const [, tokenFile] = /credentials_file: (\S+)/.exec(readFileSync(config, "utf8"))!;
+  expect(existsSync(tokenFile!)).toBe(true);
+  const checked = spawnSync("promtool", ["check", "config", config], { encoding: "utf8" });
+  if (!checked.error || process.env.CI === "true") expect([checked.status, checked.stderr]).toEqual([0, ""]);
+});
 
 test("labels and help texts are escaped, and buckets are summed", () => {
   const text = exposition([
@@ -174,7 +198,17 @@ test("counters do not fall when a context is removed while the monitor runs; nam
   await makeLongContext(store, { root, events: 100 });
   const name = 'evil"}\n# TYPE x counter\nx 1 \u202e';
   const data = { callId: "c9", name, content: [], isError: true, durationMs: 5 };
-  await store.append([{ ledger: first, events: [{ type: "tool.finished", actor: "lead", data }] }]);
+  const intent = { callId: "c9", name, input: {}, effect: "external", cwd: "/" };
+  await store.append([
+    {
+      ledger: first,
+      events: [
+        { type: "tool.started", actor: "lead", data: intent },
+        { type: "tool.finished", actor: "lead", data },
+        { type: "tool.finished", actor: "lead", data: { ...data, callId: "c10", name: "words of a model" } },
+      ],
+    },
+  ]);
   const monitor = await openMonitor(store, { root });
   const text = async () => (await monitor.get("/metrics")).text();
   const before = await text();
@@ -182,11 +216,15 @@ test("counters do not fall when a context is removed while the monitor runs; nam
   expect(before.split("\n").filter((line) => line.includes("evil") && line.includes("errors"))).toEqual([
     expect.stringMatching(/^holdfast_tool_errors_total\{.*tool="evil\\"\} # TYPE x counter x 1[^"]*"\} 1$/),
   ]);
+  expect([before.includes("words of a model"), sampleOf(before, "tool_errors_total", { tool: "unknown" })]).toEqual([
+    false,
+    1,
+  ]);
   await store.remove(first);
   const after = await text();
   for (const counter of ["events_total", "turns_total", "tool_refusals_total"])
     expect(sampleOf(after, counter)).toBe(sampleOf(before, counter));
-  expect(sampleOf(before, "events_total")).toBe(301);
+  expect(sampleOf(before, "events_total")).toBe(303);
 });
 
 /** The messages after the first until all thousand contexts have figures. */

@@ -1,5 +1,6 @@
 // Spans of ledgers that went odd ways: copies, restores, refusals, retries. Always the same spans for the same events.
 import { expect, test } from "vitest";
+import { captureContent, type SpanContent } from "../../../src/front/traces/content.ts";
 import { collectSpans } from "../../../src/front/traces/gather.ts";
 import { traceSettings } from "../../../src/front/traces/settings.ts";
 import type { StoredEvent } from "../../../src/ledger/store.ts";
@@ -10,8 +11,8 @@ function ledger(...events: [actor: string, type: string, data: object][]): Store
   }));
 }
 
-const spansOf = (events: readonly StoredEvent[]) => {
-  const spans = collectSpans("ctx_a");
+const spansOf = (events: readonly StoredEvent[], context = "ctx_a", content?: SpanContent) => {
+  const spans = collectSpans(context, content);
   for (const event of events) spans.observe(event);
   return spans.take();
 };
@@ -61,6 +62,82 @@ test("what a copy brought with it are no spans of its own", () => {
     ),
   );
   expect(spans.map(({ turn, from }) => [turn, from])).toEqual([["t2", 5_000]]);
+});
+
+test("a turn that goes on in a fork is a trace of its own, linked to the turn that it was copied from", () => {
+  const [begun, replied, ...rest] = ledger(
+    ["lead", "turn.started", started("t1")],
+    ["lead", "reply.received", reply],
+    ["user", "context.forked", { context: "ctx_a", checkpoint: "event 2", seq: 2, title: "", goesOn: true }],
+    ["lead", "reply.received", reply],
+    ["lead", "tool.finished", { ...finished, denied: "no", refusal: { code: "rule" } }],
+    ["lead", "turn.ended", ended("t1")],
+  );
+  const { seq, at } = rest[0]!;
+  const original = spansOf([begun!, replied!, { ...rest.at(-1)!, id: "evt_end", seq, at }]);
+  const spans = spansOf([begun!, replied!, ...rest], "ctx_b");
+  expect(spans.map(({ name, turn, from, to }) => [name, turn, from, to])).toEqual([
+    ["chat gemini-x", "t1", 3_000, 4_000],
+    ["execute_tool bash", "t1", 4_500, 5_000],
+    ["invoke_agent lead", "t1", 3_000, 6_000],
+  ]);
+  const [whole, root] = [original.at(-1)!, spans.at(-1)!];
+  expect(root).toMatchObject({ link: { traceId: whole.traceId, spanId: whole.spanId } });
+  expect(root.attributes).toMatchObject({ "holdfast.turn.rounds": 1, "gen_ai.usage.output_tokens": 2 });
+  expect(spans.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual([
+    ...[
+      [root.traceId, root.spanId],
+      [root.traceId, root.spanId],
+      [root.traceId, undefined],
+    ],
+  ]);
+  const ids = [...original, ...spans].map(({ spanId }) => spanId);
+  expect([new Set(ids).size, root.traceId === whole.traceId]).toEqual([5, false]);
+
+  // A fork of the fork is linked to the fork.
+  const again = [
+    "user",
+    "context.forked",
+    { context: "ctx_b", checkpoint: "event 4", seq: 4, title: "", goesOn: true },
+  ];
+  const [copied] = ledger(again as [string, string, object]);
+  const second = { ...copied!, ...{ id: "evt_again", seq: 5, at: 5_000 } };
+  const third = spansOf([begun!, replied!, ...rest.slice(0, 2), second, { ...rest.at(-1)!, seq: 6 }], "ctx_c");
+  expect(third.map(({ name, link }) => [name, link])).toEqual([
+    ["invoke_agent lead", { traceId: root.traceId, spanId: root.spanId }],
+  ]);
+});
+
+test("what a model wrote where a name stands is no name of a span, unless texts are asked for", () => {
+  const words = "the password is hunter2";
+  const events = ledger(
+    [words, "turn.started", started("t1")],
+    [words, "tool.finished", { ...finished, name: words, callId: words }],
+    [words, "tool.finished", { ...finished, name: "edit_file" }],
+    [words, "tool.started", { callId: "c3", name: "mcp__x__y", input: {}, effect: "external", cwd: "/" }],
+    [words, "tool.finished", { ...finished, name: "mcp__x__y", callId: "c3" }],
+    [words, "tool.finished", { ...finished, name: "mcp__x__y", callId: "c4" }],
+    [words, "turn.ended", ended("t1")],
+  );
+  const spans = spansOf(events);
+  expect(JSON.stringify(spans.map(({ agent: _, ...span }) => span))).not.toContain("password");
+  expect(
+    spans.map(({ name, attributes }) => [name, attributes["gen_ai.tool.name"], attributes["gen_ai.tool.call.id"]]),
+  ).toEqual([
+    ["execute_tool unknown", "unknown", undefined],
+    ["execute_tool edit_file", "edit_file", "c1"],
+    ["execute_tool mcp__x__y", "mcp__x__y", "c3"],
+    ["execute_tool mcp__x__y", "mcp__x__y", "c4"],
+    [expect.stringMatching(/^invoke_agent agent-[0-9a-f]{8}$/), undefined, undefined],
+  ]);
+  const { attributes } = spans.at(-1)!;
+  expect(attributes["gen_ai.agent.id"]).toBe(`ctx_a/${attributes["gen_ai.agent.name"]}`);
+  const content = captureContent((text) => text.replaceAll("hunter2", "[redacted]"));
+  expect(spansOf(events, "ctx_a", content).map(({ name }) => name)).toEqual([
+    "execute_tool the password is [redacted]",
+    ...["execute_tool edit_file", "execute_tool mcp__x__y", "execute_tool mcp__x__y"],
+    "invoke_agent the password is [redacted]",
+  ]);
 });
 
 test("a turn that a restore left behind ends where it was left; a refused call failed by its refusal", () => {

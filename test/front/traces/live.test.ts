@@ -149,6 +149,7 @@ test("a collector that is not there, hangs or refuses costs the work nothing, an
   const closed = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://user:hunter2@127.0.0.1:9/?key=hunter2" };
   const [line, ...more] = await run(closed);
   expect([line, more]).toEqual([expect.stringMatching(/^holdfast: traces: .*not.* sent/), []]);
+  expect(line).toMatch(/`holdfast traces send ctx_\w+ --cwd \S+.*` sends them$/);
   expect(line).not.toContain("hunter2");
   collector.hangs = true;
   expect(await run({ OTEL_EXPORTER_OTLP_TIMEOUT: "300" })).toEqual([expect.stringContaining("traces:")]);

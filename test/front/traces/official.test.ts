@@ -52,7 +52,8 @@ async function sentOfficially(spans: Body[], scope: Body, collector: Collector):
   for (now of spans) {
     const above: SpanContext = { traceId: now.traceId, spanId: now.parentSpanId, traceFlags: 1 };
     const parent = now.parentSpanId ? trace.setSpanContext(ambient.active(), above) : ambient.active();
-    const options = { kind: now.kind - 1, startTime: timeOf(now.startTimeUnixNano), root: !now.parentSpanId };
+    const links = now.links.map(({ traceId, spanId }: Body) => ({ context: { traceId, spanId, traceFlags: 1 } }));
+    const options = { kind: now.kind - 1, startTime: timeOf(now.startTimeUnixNano), root: !now.parentSpanId, links };
     const span = tracer.startSpan(now.name, { ...options, attributes: attributesIn(now.attributes) }, parent);
     for (const { name, attributes, timeUnixNano } of now.events)
       span.addEvent(name, attributesIn(attributes), timeOf(timeUnixNano));
@@ -66,6 +67,33 @@ async function sentOfficially(spans: Body[], scope: Body, collector: Collector):
   await exporter.shutdown();
   return collector.requests.at(-1)!.body;
 }
+
+test("a turn that goes on in a fork is written with its link as the official exporter writes it", async () => {
+  const opts = await recordedTurn();
+  const json = async (...args: string[]) => JSON.parse((await runCli([...args, "--json"], opts)).stdout);
+  const [{ id }] = await json("contexts");
+  const collector = await startCollector();
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+  await runCli(["traces", "send", id], { ...opts, env });
+  const original = spansIn(collector.requests[0]!.body);
+  const { events } = await json("contexts", "show", id);
+  const { seq } = events.findLast(({ type }: Body) => type === "tool.finished");
+  const fork = await json("contexts", "fork", id, String(seq));
+  expect(fork.goesOn).toBe(true);
+  const nothing = await runCli(["traces", "show", fork.id], opts);
+  expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, "", `holdfast: ${fork.id} has no spans\n`]);
+  const script = path.join(opts.state, "script.yaml");
+  const flags = ["--model", `rehearsal:${script}`, "--permission-mode", "bypass"];
+  const { code } = await runCli(["-p", "-r", fork.id, ...flags], { ...opts, env });
+  const spans = spansIn(collector.requests.at(-1)!.body);
+  const [root, whole] = [spans.at(-1), original.at(-1)];
+  expect([code, root.name, root.links]).toEqual([
+    ...[0, "invoke_agent lead"],
+    [expect.objectContaining({ traceId: whole.traceId, spanId: whole.spanId })],
+  ]);
+  const { scope } = collector.requests.at(-1)!.body.resourceSpans[0].scopeSpans[0];
+  expect(spansIn(await sentOfficially(spans, scope, collector))).toEqual(spans);
+});
 
 test("a recorded turn is written as the official exporter writes it", async () => {
   const opts = await recordedTurn();
