@@ -8,6 +8,7 @@ import { COMMANDS } from "./table.ts";
 /** Things with ids that can be asked for, by the word that stands for one in the tables. */
 const IDS = {
   CONTEXT: "context",
+  "CONTEXT|FILE": "context",
   REQUEST: "request",
   PLAN: "plan",
   JOB: "job",
@@ -17,7 +18,7 @@ const IDS = {
   AGENT: "agent",
 } as const;
 export type CompletedId = (typeof IDS)[keyof typeof IDS];
-export const ID_KINDS: readonly CompletedId[] = Object.values(IDS);
+export const ID_KINDS: readonly CompletedId[] = [...new Set(Object.values(IDS))];
 
 /** What follows a flag, or stands as a word: one of these values, an id, a path, or what only a person knows. */
 export type CompletionKind = { values: readonly string[] } | CompletedId | "file" | "folder" | "anything";

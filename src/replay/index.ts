@@ -3,4 +3,4 @@ export { againstExpected, expectedBeside, readExpected } from "./expected.ts";
 export { recordedFixture, replayFixture } from "./fixture.ts";
 export { readRecording } from "./recording.ts";
 export { houseOf, type Replayed, replayEvents } from "./replay.ts";
-export { differenceText } from "./report.ts";
+export { differenceText, goneText } from "./report.ts";

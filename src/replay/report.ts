@@ -1,5 +1,6 @@
 // A difference as a person reads it: where, whose, what kind, and both values with what is the same left out.
 import type { Difference } from "./compare.ts";
+import type { Expected } from "./expected.ts";
 
 const SHOWN = 400;
 const BEFORE = 60;
@@ -19,6 +20,10 @@ export function differenceText({
   const [left, right] = apart(textOf(recorded), textOf(computed));
   return [`${where}; seam ${seam}, mechanism ${mechanism}`, ...quoted("-", left), ...quoted("+", right)].join("\n");
 }
+
+/** A difference that is expected, and is not there any more. `list`: the file that lists it. */
+export const goneText = ({ seq, kind }: Expected, list: string): string =>
+  `event ${seq}: ${kind} is listed in ${list} and is not there`;
 
 const textOf = (value: unknown): string =>
   value === undefined ? "(nothing)" : typeof value === "string" ? value : JSON.stringify(value);

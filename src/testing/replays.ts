@@ -13,15 +13,13 @@ export interface ReplaysOptions {
  * difference that `FILE.expected.json` does not list, and with every one that it lists and that is not there.
  */
 export async function replays(file: string, opts: ReplaysOptions = {}): Promise<{ events: number; compared: number }> {
-  const { againstExpected, differenceText, expectedBeside, readExpected, replayFixture } = await import(
+  const { againstExpected, differenceText, expectedBeside, goneText, readExpected, replayFixture } = await import(
     "../replay/index.ts"
   );
   const { events, compared, differences } = await replayFixture(file, opts);
   const { unexpected, gone } = againstExpected(differences, await readExpected(file));
   if (unexpected.length + gone.length === 0) return { events, compared };
-  const missing = gone.map(
-    ({ seq, kind }) => `event ${seq}: ${kind} is listed in ${expectedBeside(file)} and is not there`,
-  );
+  const missing = gone.map((one) => goneText(one, expectedBeside(file)));
   const lines = [...unexpected.map((one) => differenceText(one)), ...missing];
   throw new HoldfastError("conflict", `${file} does not replay:\n${lines.join("\n")}`);
 }

@@ -67,6 +67,53 @@ test("a context is replayed by its id, all of them by --all, and a fixture witho
   await replays(file);
 });
 
+test("a recording in a file is replayed as a test does: what differs is said, but for what is listed beside it", async () => {
+  const { opts, run, id } = await recorded();
+  const file = path.join(opts.cwd, "saved.jsonl");
+  await run(["contexts", "export", "--as-test", id, file]);
+  const [there, elsewhere] = [await run(["replay", file]), { cwd: opts.cwd, state: scratch(onTestFinished) }];
+  expect([there.code, there.stdout, there.stderr]).toEqual([
+    0,
+    expect.stringMatching(/saved\.jsonl: \d+ events, \d+ compared, 0 differences\n$/),
+    "",
+  ]);
+  expect(await runCli(["replay", file], elsewhere)).toMatchObject({ code: 0, stdout: there.stdout });
+
+  fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace("It is there.", "It is here."));
+  const differs = await run(["replay", file]);
+  const said = /event (\d+) \(turn\.ended, text\) of lead: decision; seam stop, mechanism loop/.exec(differs.stdout);
+  expect([differs.code, said !== null]).toEqual([1, true]);
+  const json = await run(["replay", file, "--json"]);
+  const known = { file, context: id, events: expect.any(Number), compared: expect.any(Number), unknown: [] };
+  const seq = Number(said![1]);
+  const different = expect.objectContaining({ seq, kind: "decision" });
+  expect([json.code, JSON.parse(json.stdout)]).toEqual([1, [{ ...known, differences: [different], gone: [] }]]);
+
+  const listed = [seq, 1].map((one) => ({ seq: one, kind: "decision", mechanism: "loop" }));
+  const list = file.replace(".jsonl", ".expected.json");
+  fs.writeFileSync(list, JSON.stringify(listed));
+  const gone = await run(["replay", file]);
+  expect([gone.code, gone.stdout]).toEqual([1, expect.stringContaining(`event 1: decision is listed in ${list} and`)]);
+  fs.writeFileSync(list, JSON.stringify(listed.slice(0, 1)));
+  expect((await run(["replay", file])).code).toBe(0);
+});
+
+test("where nothing was recorded, and for a file that is none, one line says so", async () => {
+  const opts = { cwd: scratch(onTestFinished), state: scratch(onTestFinished) };
+  fs.writeFileSync(path.join(opts.cwd, "notes.jsonl"), "{}\n");
+  const says = async (...args: string[]) => {
+    const { code, stderr } = await runCli(args, opts);
+    return [code, stderr];
+  };
+  expect(await says("replay", "abcd")).toEqual([2, expect.stringMatching(/^.*there is no context here yet\n$/)]);
+  expect(await says("contexts", "export", "--as-test", "abcd", "x.jsonl")).toEqual(await says("replay", "abcd"));
+  expect(await says("replay", "gone.jsonl")).toEqual([2, expect.stringContaining("gone.jsonl is not there")]);
+  expect(await says("replay", path.join(opts.cwd, "notes.jsonl"))).toEqual([
+    2,
+    expect.stringContaining("is no whole recording"),
+  ]);
+});
+
 test.runIf(hasStrace)("nothing is asked, run or written", async () => {
   const { opts, id } = await recorded();
   const log = path.join(scratch(onTestFinished), "calls.log");

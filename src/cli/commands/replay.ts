@@ -1,4 +1,5 @@
 // `holdfast replay`: runs the loop of this build over what was recorded, and says where it would do otherwise. Nothing is written.
+import { existsSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type ContextInfo, listContexts } from "../../contexts/listing.ts";
 import { oneLine, printable } from "../../front/presentation/printable.ts";
@@ -7,12 +8,17 @@ import { openStore } from "../../ledger/open-store.ts";
 import { own } from "../../ledger/own.ts";
 import type { Store } from "../../ledger/store.ts";
 import {
+  againstExpected,
   differenceText,
+  expectedBeside,
+  goneText,
   houseOf,
   type Replayed,
+  readExpected,
   readRecording,
   recordedFixture,
   replayEvents,
+  replayFixture,
 } from "../../replay/index.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
@@ -23,8 +29,12 @@ type Flags = PlaceFlags & JsonToo & { all: boolean; since: string | undefined };
 /** Contract: 0 where all is the same, 1 where something differs. */
 export async function replay(flags: Flags, id: string | undefined): Promise<number> {
   if ((id === undefined) !== flags.all)
-    throw new HoldfastError("invalid", "replay needs a CONTEXT, or --all: use: holdfast replay [CONTEXT] [--all]");
+    throw new HoldfastError(
+      "invalid",
+      "replay needs a CONTEXT, a FILE, or --all: use: holdfast replay [CONTEXT|FILE] [--all]",
+    );
   const since = sinceOf(flags);
+  if (id !== undefined && isRecordingFile(id)) return replayFile(flags, id);
   return reading(flags, async (store) => {
     const which = id === undefined ? await newer(store, since) : [await findContext(store, id, flags)];
     const all: Replayed[] = [];
@@ -34,6 +44,21 @@ export async function replay(flags: Flags, id: string | undefined): Promise<numb
     if (flags.all && !flags.json) process.stdout.write(`${totalOf(all)}\n`);
     return all.some(({ differences }) => differences.length > 0) ? 1 : 0;
   });
+}
+
+const isRecordingFile = (given: string): boolean =>
+  given.endsWith(".jsonl") || (statSync(given, { throwIfNoEntry: false })?.isFile() ?? false);
+
+/** A recording for tests, as `replays` of holdfast/testing runs it: what is listed beside it as expected is no difference. */
+async function replayFile({ json }: JsonToo, file: string): Promise<number> {
+  const { differences, ...replayed } = await replayFixture(file);
+  const { unexpected, gone } = againstExpected(differences, await readExpected(file));
+  const done = { file, ...replayed, differences: unexpected, gone };
+  const more = gone.map((one) => `${goneText(one, expectedBeside(file))}\n`).join("");
+  process.stdout.write(
+    json ? `${JSON.stringify([done])}\n` : `${reportOf(done, oneLine(file, 200))}${printable(more)}`,
+  );
+  return unexpected.length + gone.length > 0 ? 1 : 0;
 }
 
 /** `holdfast contexts export CONTEXT FILE --as-test`. */
@@ -55,7 +80,10 @@ export async function exportAsTest(flags: PlaceFlags & JsonToo, id: string, file
 }
 
 async function reading<T>(flags: PlaceFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore((await projectOf(flags)).ledgers, { readOnly: true });
+  const { ledgers } = await projectOf(flags);
+  if ("file" in ledgers && !existsSync(ledgers.file))
+    throw new HoldfastError("not_found", "there is no context here yet");
+  const store = await openStore(ledgers, { readOnly: true });
   try {
     return await work(store);
   } finally {
@@ -84,8 +112,8 @@ function sinceOf({ since, all }: Pick<Flags, "since" | "all">): number {
   return Date.now() - ms;
 }
 
-function reportOf({ context, events, compared, differences, unknown }: Replayed): string {
-  const head = `${context}: ${counted(events, "event")}, ${compared} compared, ${counted(differences.length, "difference")}`;
+function reportOf({ context, events, compared, differences, unknown }: Replayed, of = context): string {
+  const head = `${of}: ${counted(events, "event")}, ${compared} compared, ${counted(differences.length, "difference")}`;
   const why =
     unknown.length > 0
       ? [`  not compared: ${unknown.join(", ")} (recorded before Holdfast kept what decisions rest on)`]

@@ -204,8 +204,8 @@ const REPLAY: Command = {
   more: "Nothing is asked, run or written. Exit code 0: nothing differs; 1: something does.",
   verbs: {
     "": verb({
-      words: "[CONTEXT]",
-      help: "computes every decision of a context anew, and compares",
+      words: "[CONTEXT|FILE]",
+      help: "computes every decision of a context, or of a recording in a file, anew, and compares",
       flags: {
         all: toggle("every context of this project"),
         since: text("TIME", "with --all: those in which something happened since, such as 30d"),
