@@ -167,7 +167,7 @@ export const REWRITES: Rewrite[] = [
     why: "checkpoints of that context",
   },
   { printed: /\[CHECKPOINT\]|CHECKPOINT/, becomes: '"prompt 1"', why: "likewise" },
-  { printed: /ctx_(?:1m7)?…|\[CONTEXT\]|CONTEXT/, becomes: "{context}", why: "a context of this project" },
+  { printed: /ctx_(?:1m7)?…|\[CONTEXT(?:\|FILE)?\]|CONTEXT/, becomes: "{context}", why: "a context of this project" },
   { printed: /^(holdfast contexts checkpoint \S+) \[NAME\]/, becomes: '$1 "before the storm"', why: "any name" },
   {
     printed: /^(holdfast skills show) (?:SKILL|code-review)/,
