@@ -14,7 +14,7 @@ const PLAIN = /^[A-Za-z0-9_.-]{1,60}$/;
 export const isPlainName = (name: string): boolean => PLAIN.test(name);
 
 /** Such as `agent-3f9a02c4`. Contract: in one context the same for the same name. */
-export const plainName = (kind: string, context: string, name: string): string =>
+export const outgoingName = (kind: string, context: string, name: string): string =>
   isPlainName(name) ? name : `${kind}-${hash("sha256", `${context} ${name}`, "hex").slice(0, 8)}`;
 
 /**

@@ -7,7 +7,7 @@ import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import type { loopEvents, TurnEndReason } from "../../loop/events.ts";
 import type { recoveryEvents } from "../../mechanisms/recovery/events.ts";
 import type { subagentEvents } from "../../mechanisms/subagents/events.ts";
-import { isKnownTool, plainName, UNKNOWN_TOOL } from "../presentation/outgoing-names.ts";
+import { isKnownTool, outgoingName, UNKNOWN_TOOL } from "../presentation/outgoing-names.ts";
 import { oneLine } from "../presentation/printable.ts";
 import { askedOf, chatAttributes, failureOf, toolAttributes, turnAttributes } from "./attributes.ts";
 import type { SpanContent } from "./content.ts";
@@ -72,7 +72,7 @@ export function collectSpans(context: string, content?: SpanContent): SpanCollec
   }
 
   /** Models choose the names of teammates. */
-  const agentName = (name: string): string => content?.ofName(name) ?? plainName("agent", context, name);
+  const agentName = (name: string): string => content?.ofName(name) ?? outgoingName("agent", context, name);
 
   function toolName(data: ToolResult, hasBegun: boolean): string {
     if (content) return content.ofName(data.name);
