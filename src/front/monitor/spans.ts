@@ -113,6 +113,17 @@ export function gatherSpans(): SpanGatherer {
         case "approval.answered":
           end(`asked ${fact.data.requestId}`, at);
           break;
+        case "plan.submitted": {
+          const title = `plan of ${agent} waits for an answer`;
+          end(`plan ${actor}`, at); // a new one stands for it
+          const span: Kept = { agent, kind: "wait", from: at, seq, title };
+          begin(`plan ${actor}`, span);
+          open.set(`reviewed ${fact.data.requestId}`, span);
+          break;
+        }
+        case "plan.reviewed":
+          end(`reviewed ${fact.data.requestId}`, at);
+          break;
         case "context.compacted":
         case "context.elided":
           mark(event, "epoch", `${agent}: what the model sees was made smaller`);
