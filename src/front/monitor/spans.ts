@@ -40,8 +40,8 @@ export function gatherSpans(): SpanGatherer {
 
   function end(key: string, at: number, more: Partial<Kept> = {}): void {
     const span = open.get(key);
-    if (!span) return;
     open.delete(key);
+    if (!span || span.to !== undefined) return; // it has two names: an answer ended it before its call
     Object.assign(span, more, { to: Math.max(span.from, at) });
   }
 

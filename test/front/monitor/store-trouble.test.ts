@@ -120,6 +120,8 @@ test("a context whose ledger is damaged says so, its project does, and the metri
   }, 50);
   expect([damaged.context, damaged.why]).toEqual([context, damaged.damaged]);
   expect(damaged.damaged).toMatch(/^its ledger is damaged: .*; holdfast contexts verify names all of it$/);
-  expect((await projectOf(monitor)).problem).toBe("1 context damaged: holdfast contexts verify names what is wrong");
+  expect((await projectOf(monitor)).problem).toMatch(
+    /^the store is damaged: .*; 1 context damaged: holdfast contexts verify names what is wrong$/,
+  );
   expect(await lines(monitor, "contexts_damaged")).toEqual([expect.stringMatching(/ 1$/)]);
 });
