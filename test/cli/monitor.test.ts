@@ -244,3 +244,25 @@ test.runIf(hasRedis())(
     expect(await shown(file)).toEqual(sorted([file.cwd, 1, ""], [served.cwd, 0, why]));
   },
 );
+
+test.runIf(hasRedis())(
+  "a server that is not there is a row that says so, beside all others; it is read once it is there",
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const file = await worked();
+    const onServer = { ...file, cwd: scratch(onTestFinished), env: { HOLDFAST_STATE: redis.url("shop") } };
+    expect((await runCli(["-p", "list Markdown files"], onServer)).code).toBe(0);
+    await redis.kill();
+    const monitor = await startMonitor(onServer);
+    const before = await monitor.json<Overview>("/api/overview");
+    expect(before.contexts.map(({ folder }) => folder)).toEqual([file.cwd]);
+    expect(before.projects.find(({ folder }) => folder === onServer.cwd)?.problem).toMatch(/cannot be reached/);
+    await redis.start();
+    const found = await until(async () => {
+      const { contexts } = await monitor.json<Overview>("/api/overview");
+      return contexts.length === 2 ? contexts : undefined;
+    }, 200);
+    expect(found.map(({ folder }) => folder)).toContain(onServer.cwd);
+  },
+);

@@ -14,7 +14,7 @@ import { monitorPageFolder } from "../../front/monitor/page-folder.ts";
 import { contextReaders } from "../../front/monitor/readers.ts";
 import { createMonitorApp } from "../../front/monitor/server.ts";
 import { printable } from "../../front/presentation/printable.ts";
-import { HoldfastError, messageOf } from "../../ledger/error.ts";
+import { HoldfastError, isHoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Store } from "../../ledger/store.ts";
 import { counted } from "../../text/counted.ts";
 import type { JsonToo, PlaceFlags } from "../flags.ts";
@@ -56,9 +56,13 @@ export async function monitor(flags: MonitorFlags, dirs: readonly string[]): Pro
   try {
     const { token, file } = tokenIn(flags);
     const named = dirs.length === 0 && namesOneProject(flags) ? ["."] : dirs;
-    for (const dir of named) await projects.open(folderIn(flags, dir));
     // Of a variable that names one project, the others of this user are shown too.
     const showsAll = dirs.length === 0 && (named.length === 0 || flags.state === undefined);
+    for (const dir of named)
+      await projects.open(folderIn(flags, dir)).catch((error: unknown) => {
+        // A row that says so, until the server is there: the others are shown meanwhile.
+        if (!showsAll || !isHoldfastError(error, "unreachable")) throw error;
+      });
     if (showsAll) await projects.openKnown();
     overview.now().catch(() => undefined); // the list is there when the page asks for it
     const page = pageFiles(monitorPageFolder());

@@ -183,7 +183,7 @@ test("the size in Usage is that of the head, also after the last round; rounds a
   await store.append([{ ledger: context, events: [note] }]);
   const monitor = await openMonitor(store, { root });
   const { events } = await monitor.json<UsageSeries>(at(context, "usage"));
-  const { row, head } = await monitor.json<ContextPage>(at(context, ""));
+  const { row, head } = await monitor.json<ContextPage>(`/api/p/p/c/${context}`);
   const [listed] = await listContexts(store);
   expect([events.at(-1), head, row.events, row.rounds]).toEqual([201, 201, 201, listed?.rounds]);
 });
