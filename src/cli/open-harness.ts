@@ -81,17 +81,18 @@ export async function openHarness(
   settings.says.push(...says, ...ofHooks, ...mcp.warnings);
   const traces = await tracesOf(store, settings.says, { flags, codec: () => harness.host.codec });
   const links = store.reach === "network" ? await import("../contexts/project/links.ts") : undefined;
+  const isOwnFolder = links?.ownFolders(store, project);
   const harness: Harness = createHarness({
     model,
     store,
     root: project.root,
-    ...(links && { isOwnFolder: (folder: string) => links.isFolderOf(project, folder) }),
+    ...(isOwnFolder && { isOwnFolder }),
     jobsDir,
     permissions: settings.permissions,
     hooks: plugins.length === 0 ? chosen.hooks : joined(chosen.hooks, hooks),
     sandbox: settings.sandbox,
     env: chosen.env,
-    files: keepersIn(`${project.stateDir}/files`),
+    files: keepersIn(`${project.stateDir}/files`, isOwnFolder),
     approvals,
     team: { offer: flags.stay },
     worktrees: { dir: `${project.stateDir}/worktrees`, link: chosen.worktree.link, offer: flags.stay },
@@ -169,11 +170,14 @@ function joined(first: HookConfig, more: HookConfig): HookConfig {
 }
 
 /** One keeper for each tree: a process may go on with contexts that were started in several. */
-function keepersIn(dir: string): (root: string) => Promise<FileKeeper> {
+function keepersIn(
+  dir: string,
+  isOwn: ((folder: string) => boolean) | undefined,
+): (root: string) => Promise<FileKeeper> {
   const keepers = new Map<string, FileKeeper>();
   return async (root) => {
     const { projectFiles } = await import("../contexts/project-files.ts");
-    const keeper = keepers.get(root) ?? projectFiles({ root, dir });
+    const keeper = keepers.get(root) ?? projectFiles({ root, dir, isOwn });
     keepers.set(root, keeper);
     return keeper;
   };

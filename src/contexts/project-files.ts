@@ -1,15 +1,26 @@
 // The bridge between checkpoints and the files of a project: one keeper in the shape that contexts know.
 
 import type { SnapshotMark as KeptMark } from "../file-snapshots/index.ts";
+import { HoldfastError } from "../ledger/error.ts";
 import type { FileKeeper, FileMark, FileReport } from "./file-keeper.ts";
 
 /** Contract: of the marks that a context records for its keeper, there are none but those that `save` gave. */
 const asKept = (mark: FileMark): KeptMark => mark as FileMark & KeptMark;
 
-/** Contract: `dir` is private to the project's state. Nothing is opened before it is needed. */
-export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
+export interface ProjectFilesOptions {
+  root: string;
+  dir: string;
+  /** Whether a folder is the project's: asked of paths that stand in a store to which other machines write. */
+  isOwn?: ((folder: string) => boolean) | undefined;
+}
+
+/** Contract: `dir` is private to the project's state. Nothing is opened before it is needed; `refused` where the root is not the project's. */
+export function projectFiles({ root, dir, isOwn = () => true }: ProjectFilesOptions): FileKeeper {
   let opened: ReturnType<typeof open> | undefined;
-  const open = async () => (await import("../file-snapshots/index.ts")).openFileKeeper(opts);
+  const open = async () => {
+    if (!isOwn(root)) throw notOwn(root);
+    return (await import("../file-snapshots/index.ts")).openFileKeeper({ root, dir });
+  };
   const keeper = () => {
     opened ??= open();
     return opened;
@@ -38,3 +49,9 @@ export function projectFiles(opts: { root: string; dir: string }): FileKeeper {
     contents: async (mark, paths, maxBytes) => (await keeper()).contents(asKept(mark), paths, maxBytes),
   };
 }
+
+const notOwn = (root: string): HoldfastError =>
+  new HoldfastError(
+    "refused",
+    `the context names ${root}, which is no folder of this project on this machine: no files are read or changed there`,
+  );

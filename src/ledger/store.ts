@@ -243,6 +243,8 @@ export interface Store {
   silentSince?(): number | undefined;
   /** Why this store may only be read, if so. */
   readonly readOnly?: ReadOnly;
+  /** What was found wrong with a ledger when it was opened or read, also where a second copy is read instead. Looks at nothing. */
+  damageOf?(ledger: string): Damage | undefined;
   /**
    * One transaction, refused whole. Ids are de-duplicated before guards are checked: a batch is wholly new or wholly old
    * (then the stored events come back); the same id with other data is `id_reused`.

@@ -19,6 +19,9 @@ async function worked(): Promise<CliOptions> {
   return opts;
 }
 
+/** Without the line about the usual port: on this machine others may run a monitor. */
+const ofOthers = (stderr: string): string => stderr.replace(/^holdfast: port 7433 is taken.*\n/, "");
+
 test("says what it is, where it listens, and that nothing depends on it", async () => {
   const opts = await worked();
   const help = await runCli(["monitor", "--help"], opts);
@@ -33,7 +36,8 @@ test("says what it is, where it listens, and that nothing depends on it", async 
     /^1 project: http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]{64}\nNothing that runs depends on this page\. Ctrl-C ends it\.\n$/,
   );
   running.child.kill("SIGINT");
-  expect(await running.exited).toMatchObject({ code: 0, stderr: "" });
+  const { code, stderr } = await running.exited;
+  expect([code, ofOthers(stderr)]).toEqual([0, ""]);
 });
 
 test("two at once have a port each and the same token; a port that was asked for and is taken is refused", async () => {
@@ -48,6 +52,10 @@ test("two at once have a port each and the same token; a port that was asked for
     2,
     `holdfast: port ${first.port} is taken: give another --port, or none\n`,
   ]);
+  const { stderr } = await second.end();
+  expect(stderr).toBe(
+    `holdfast: port 7433 is taken, most often by a monitor that runs already: this one listens on ${second.port}\n`,
+  );
   const file = path.join(opts.state, "holdfast/monitor.token");
   expect([fs.readFileSync(file, "utf8").trim(), fs.statSync(file).mode & 0o777]).toEqual([first.token, 0o600]);
 });
@@ -58,7 +66,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s ends it at once, also wi
   const pages = await Promise.all(["/api/live", "/api/live"].map((at) => monitor.get(at)));
   const ends = pages.map((page) => page.text().catch(() => "cut off"));
   const ended = await monitor.end(signal);
-  expect([ended.code, ended.signal, ended.stderr]).toEqual([0, null, ""]);
+  expect([ended.code, ended.signal, ofOthers(ended.stderr)]).toEqual([0, null, ""]);
   await Promise.all(ends);
 });
 
@@ -78,7 +86,10 @@ test("goes on when nobody reads what it prints", async () => {
   const ended = once(child, "exit");
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   child.kill("SIGTERM");
-  expect([await ended, said]).toEqual([[0, null], "holdfast: nobody reads the output any more; the work goes on\n"]);
+  expect([await ended, ofOthers(said)]).toEqual([
+    [0, null],
+    "holdfast: nobody reads the output any more; the work goes on\n",
+  ]);
 });
 
 /** Programs of that name in a folder of their own. */
@@ -112,7 +123,7 @@ test.runIf(process.platform === "linux")("--open where nothing opens it says so,
   const monitor = await startMonitor({ ...opts, env: { PATH: scratch(onTestFinished) } }, ["--open"]);
   expect((await monitor.get("/api/overview")).status).toBe(200);
   const { stderr } = await monitor.end();
-  expect(stderr).toBe("holdfast: xdg-open cannot be run: open the address yourself\n");
+  expect(ofOthers(stderr)).toBe("holdfast: xdg-open cannot be run: open the address yourself\n");
 });
 
 test("shows every project of this user, one that is damaged with what is wrong, and one that begins meanwhile", async () => {
@@ -160,7 +171,7 @@ test("stays up where nothing can be written: with a token for this time, and the
       err += piece;
     });
     await Promise.race([until(() => (out.includes("\n") ? true : undefined)), once(child, "exit")]);
-    expect(err).toBe("");
+    expect(ofOthers(err)).toBe("");
     const { url, tokenFile } = JSON.parse(out) as { url: string; tokenFile?: string };
     expect(tokenFile).toBeUndefined();
     const { origin, searchParams } = new URL(url);
@@ -199,3 +210,59 @@ test.runIf(hasRedis())("on a Redis server: the list, a context, an answer and wh
   const { projects } = await monitor.json<Overview>("/api/overview");
   expect(projects[0]?.store).toMatch(/^redis:\/\/127\.0\.0\.1/);
 });
+
+test("a port that is none and a folder that is not there are each one line", async () => {
+  const opts = await worked();
+  const port = await runCli(["monitor", "--port", "99999"], opts);
+  expect([port.code, port.stderr]).toEqual([2, "holdfast: --port takes a number up to 65535, such as 7433\n"]);
+  const folder = await runCli(["monitor", "/nope"], opts);
+  expect([folder.code, folder.stderr]).toEqual([2, "holdfast: /nope is not a folder: give one that is, or none\n"]);
+});
+
+test.runIf(hasRedis())(
+  "with $HOLDFAST_STATE the project that it names and all others of this user; with --state that one; without either, what to do",
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const file = await worked();
+    const served = { ...file, cwd: scratch(onTestFinished) };
+    const onServer = { ...served, env: { HOLDFAST_STATE: redis.url("shop") } };
+    expect((await runCli(["-p", "list Markdown files"], onServer)).code).toBe(0);
+    const shown = async (opts: CliOptions, args: string[] = []) => {
+      const monitor = await startMonitor(opts, args);
+      const { projects, contexts } = await monitor.json<Overview>("/api/overview");
+      const rows = projects.map(({ id, folder, problem = "" }) => [
+        ...[folder, contexts.filter((one) => one.project === id).length, problem],
+      ]);
+      return rows.sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
+    };
+    const sorted = (...rows: [string, number, unknown][]) => rows.sort(([a], [b]) => (a < b ? -1 : 1));
+    expect(await shown(onServer)).toEqual(sorted([file.cwd, 1, ""], [served.cwd, 1, ""]));
+    expect(await shown(served, ["--state", redis.url("shop")])).toEqual([[served.cwd, 1, ""]]);
+    const why =
+      "its ledgers are on a server, whose address is not recorded here: start the monitor with HOLDFAST_STATE set as it was there";
+    expect(await shown(file)).toEqual(sorted([file.cwd, 1, ""], [served.cwd, 0, why]));
+  },
+);
+
+test.runIf(hasRedis())(
+  "a server that is not there is a row that says so, beside all others; it is read once it is there",
+  async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    const file = await worked();
+    const onServer = { ...file, cwd: scratch(onTestFinished), env: { HOLDFAST_STATE: redis.url("shop") } };
+    expect((await runCli(["-p", "list Markdown files"], onServer)).code).toBe(0);
+    await redis.kill();
+    const monitor = await startMonitor(onServer);
+    const before = await monitor.json<Overview>("/api/overview");
+    expect(before.contexts.map(({ folder }) => folder)).toEqual([file.cwd]);
+    expect(before.projects.find(({ folder }) => folder === onServer.cwd)?.problem).toMatch(/cannot be reached/);
+    await redis.start();
+    const found = await until(async () => {
+      const { contexts } = await monitor.json<Overview>("/api/overview");
+      return contexts.length === 2 ? contexts : undefined;
+    }, 200);
+    expect(found.map(({ folder }) => folder)).toContain(onServer.cwd);
+  },
+);

@@ -1,6 +1,7 @@
 // `holdfast approve [ls | show ID | ID [allow|remember|rule|deny]]` and `holdfast deny ID`: answering, from any terminal, what an agent waits for.
 
 import { listContexts } from "../../contexts/listing.ts";
+import { ownFolders } from "../../contexts/project/links.ts";
 import { answeredAlready, answerRequest, notAskedAnyMore } from "../../front/actions/approvals.ts";
 import { type ApprovalScope, answerBy, choicesFor, describeRequest } from "../../front/presentation/approval.ts";
 import { commandLine, resumeLine } from "../../front/presentation/command-line.ts";
@@ -33,13 +34,13 @@ type Look = PlaceFlags & JsonToo;
 type Answer = Look & { remember: boolean; reason?: string };
 
 export const ls = (flags: Look): Promise<number> =>
-  withState(flags, async (state) => list(await allListed(whereOf(state)), flags));
+  withState(flags, async (state) => list(await allListed(whereOf(state)), flags, state));
 
 export const show = (flags: Look, id: string): Promise<number> =>
   withState(flags, async (state) => {
     const found = await chosen(state, id, flags);
     if (found.request.movedTo !== undefined) throw new HoldfastError("invalid", sayMoved(found, flags));
-    return list([found], flags);
+    return list([found], flags, state);
   });
 
 /** `word`: what was typed after the request. */
@@ -142,7 +143,8 @@ function sayMoved({ context, ledger, request }: Found, flags: PlaceFlags): strin
   return `${requestId} is void: it was asked in ${escaped(cwd)}, and the project's folder has moved to ${escaped(movedTo)} since. It is asked anew when its context goes on: ${again}`;
 }
 
-async function list(all: Found[], flags: Look): Promise<number> {
+async function list(all: Found[], flags: Look, { store, project }: OpenState): Promise<number> {
+  const isOwn = ownFolders(store, project);
   const open = all.filter(({ request }) => request.movedTo === undefined);
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(open.map(({ context, request }) => ({ context, ...request })))}\n`);
@@ -150,8 +152,8 @@ async function list(all: Found[], flags: Look): Promise<number> {
   }
   if (open.length === 0) process.stderr.write("Nothing waits for approval.\n");
   for (const { context, request } of open) {
-    const { requestId: id, agent, tool, input, cwd } = request;
-    const change = await previewChange(tool, input, cwd);
+    const { requestId: id, agent } = request;
+    const change = await previewChange(request, isOwn);
     const style = styleFor(process.stdout, process.env);
     const answers = choicesFor(request).map(({ scope, says }) => {
       const reason = scope === "no" ? ' [--reason "why"]' : "";

@@ -102,7 +102,9 @@ export const ofContext = (
   withState(flags, async ({ store, project }) => {
     const info = await findContext(store, id, flags);
     const { openContexts, projectFiles } = await import("../../contexts/index.ts");
-    const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files` });
+    const { ownFolders } = await import("../../contexts/project/links.ts");
+    const isOwn = ownFolders(store, project);
+    const files = projectFiles({ root: info.root || project.root, dir: `${project.stateDir}/files`, isOwn });
     const context = await (await openContexts({ store })).get(info.id, { files, author: "user" });
     await work((await import("./contexts-time.ts")).TIME_VERBS, context);
     return 0;

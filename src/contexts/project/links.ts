@@ -4,6 +4,7 @@ import path from "node:path";
 import { HoldfastError } from "../../ledger/error.ts";
 import type { StorePlace } from "../../ledger/open-store.ts";
 import { projectIn } from "../../ledger/server-address.ts";
+import type { Store } from "../../ledger/store.ts";
 import {
   ledgersOf,
   openHome,
@@ -20,7 +21,9 @@ import {
   type FolderRecord,
   folderOf,
   gitFacts,
+  hasFile,
   holdsState,
+  isServed,
   isUnlinked,
   markUnlinked,
   parseObject,
@@ -39,6 +42,8 @@ export interface KnownProject {
   stateDir: string;
   /** Where its ledgers are, if it has any: a server that was named with one project has only those. */
   ledgers?: StorePlace;
+  /** They are on a server alone, which was not named: its address may hold a password, and is recorded nowhere. */
+  isElsewhere?: true;
   /** The folders it belongs to; `there`: the same folder still stands at that path. */
   folders: { path: string; there: boolean }[];
   /** No folder leads to it: forgotten, or left for another project. */
@@ -67,12 +72,15 @@ export function listProjects(opts: ProjectOptions): KnownProject[] {
       const before = origin ? folderOf(origin) : "";
       const id = origin?.id ?? own[0]?.id ?? name;
       const stateDir = projectDir(home, name);
-      const hasLedgers = holdsState(home, name) && (name === current || projectIn(server ?? "") === undefined);
+      const isKept = server === undefined ? holdsState(home, name) : name === current || isServed(home, name);
+      const hasLedgers = isKept && (name === current || projectIn(server ?? "") === undefined);
+      const isElsewhere = server === undefined && isServed(home, name) && !hasFile(home, name);
       return [
         {
           id,
           stateDir,
           ...(hasLedgers && { ledgers: ledgersOf({ id, stateDir }, { home, server }) }),
+          ...(isElsewhere && { isElsewhere }),
           folders: at.length > 0 || before === "" ? at : [{ path: before, there: !origin?.first && isDir(before) }],
           unlinked: isUnlinked(home, name),
           here: name === current,
@@ -105,11 +113,21 @@ function projectInFile(file: string): KnownProject {
   };
 }
 
+/** What tells which folders are a project's. */
+export type FoldersOf = Pick<Project, "stateDir" | "top" | "alsoAt"> & { place?: { home: string } | undefined };
+
+/** Of a store that only this machine reaches every path was written here: undefined then, and nothing is asked. */
+export const ownFolders = (
+  { reach }: Pick<Store, "reach">,
+  project: FoldersOf,
+): ((folder: string) => boolean) | undefined =>
+  reach === "network" ? (folder) => isFolderOf(project, folder) : undefined;
+
 /**
  * Whether that folder is one of the project's: in its own, in a worktree that was made for it, or another one that is known as its. For
  * paths that stand in a store to which others write. Contract: changes nothing, and says no where it cannot tell.
  */
-export function isFolderOf({ place, stateDir, top, alsoAt }: Project, folder: string): boolean {
+export function isFolderOf({ place, stateDir, top, alsoAt }: FoldersOf, folder: string): boolean {
   try {
     const real = fs.realpathSync(folder);
     const own = [top, ...alsoAt, path.join(stateDir, "worktrees")].filter(isDir).map((one) => fs.realpathSync(one));

@@ -163,9 +163,14 @@ export function servedName(home: string, { id, stateDir }: { id: string; stateDi
   return id;
 }
 
+export const isServed = (home: string, name: string): boolean =>
+  fs.existsSync(path.join(projectDir(home, name), SERVED));
+
+export const hasFile = (home: string, name: string): boolean =>
+  fs.existsSync(path.join(projectDir(home, name), "ledger.db"));
+
 /** Whether there is anything in it that somebody could reach. */
-export const holdsState = (home: string, name: string): boolean =>
-  ["ledger.db", SERVED].some((file) => fs.existsSync(path.join(projectDir(home, name), file)));
+export const holdsState = (home: string, name: string): boolean => hasFile(home, name) || isServed(home, name);
 
 /** Whole or not at all, whoever else writes. */
 export function writeWhole(home: string, file: string, value: unknown, { flush } = { flush: true }): void {

@@ -17,6 +17,8 @@ const SNAPSHOT_EVERY = 300;
 export interface CountedContexts {
   /** Undefined until it was read. */
   of(context: string): ContextCounts | undefined;
+  /** What made it unreadable, where something did. */
+  damageOf(context: string): string | undefined;
   /** Where it is not read up to that event it is read on, when there is time. */
   wants(context: string, events: Seq): void;
   /** Contract: resolves when all of these are counted up to the event that was the last when it was called, as far as they can be read. */
@@ -31,6 +33,7 @@ interface Counted {
   seq: Seq;
   counts: ContextCounts;
   savedAt: Seq;
+  damage?: string;
 }
 
 export interface CountOptions {
@@ -92,6 +95,7 @@ export function countContexts({ store, codec, slice, signal }: CountOptions): Co
       }
     } catch (error) {
       if (!isHoldfastError(error, "damaged")) throw error; // what stands before the damage is counted
+      one.damage = error.message;
     }
   }
 
@@ -131,6 +135,7 @@ export function countContexts({ store, codec, slice, signal }: CountOptions): Co
 
   return {
     of: (context) => counted.get(context)?.counts,
+    damageOf: (context) => counted.get(context)?.damage ?? store.damageOf?.(context)?.what,
     wants(context, events) {
       if ((counted.get(context)?.seq ?? 0) >= events) return;
       queue.add(context);

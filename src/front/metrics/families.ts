@@ -37,6 +37,7 @@ function spent(models: Measured["totals"]["models"]): { model: string; usd: numb
 
 export function familiesOf(all: readonly ProjectFigures[], { version, unreadable, seconds }: Scraped): MetricFamily[] {
   const ofProject = ({ row }: ProjectFigures): Labels => ({ project: row.name, project_id: row.id });
+  const readable = all.filter(({ measured }) => measured !== undefined);
   /** One sample a project, or several, each with the project's labels. */
   const each = (samples: (measured: Measured) => Sample[]): Sample[] =>
     all.flatMap((one) =>
@@ -57,7 +58,7 @@ export function familiesOf(all: readonly ProjectFigures[], { version, unreadable
     gauge(
       "contexts",
       "Contexts by status. waiting: for a person. interrupted: the process is gone in the middle of its work.",
-      all.flatMap((project) =>
+      readable.flatMap((project) =>
         STATUSES.map((status) => ({
           labels: { ...ofProject(project), status },
           value: project.contexts.filter((row) => row.status === status).length,
@@ -65,9 +66,17 @@ export function familiesOf(all: readonly ProjectFigures[], { version, unreadable
       ),
     ),
     gauge(
+      "contexts_damaged",
+      "Contexts whose ledger turned out to be damaged when it was read. `holdfast contexts verify` looks at everything.",
+      readable.map((project) => ({
+        labels: ofProject(project),
+        value: project.contexts.filter(({ damaged }) => damaged !== undefined).length,
+      })),
+    ),
+    gauge(
       "needs_you",
       "What waits for a person, by kind.",
-      all.flatMap((project) =>
+      readable.flatMap((project) =>
         NEEDS.map((kind) => ({
           labels: { ...ofProject(project), kind },
           value: project.needs.filter((need) => need.kind === kind).length,

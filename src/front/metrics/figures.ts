@@ -1,8 +1,8 @@
-// The figures of the list: rounds, agents, tokens, cost and shared data of a context, from what was counted of it.
+// The figures of the list: agents, tokens, cost and shared data of a context, from what was counted of it.
 import { costUsd } from "../../models/catalogue.ts";
 import { addUsage, noUsage } from "../../models/model.ts";
+import { damagedText, type Figures, type FiguresSource } from "../monitor/listed-context.ts";
 import type { MonitoredProject } from "../monitor/monitored-project.ts";
-import type { Figures, FiguresSource } from "../monitor/overview.ts";
 import type { CountedContexts } from "./count-contexts.ts";
 import { type ContextCounts, dataBytes } from "./counts.ts";
 
@@ -10,7 +10,8 @@ export const figuresOf = (counts: CountedContexts): FiguresSource => ({
   of(context, events) {
     counts.wants(context, events);
     const known = counts.of(context);
-    return known && figuresIn(known);
+    const damage = counts.damageOf(context);
+    return known && { ...figuresIn(known), ...(damage !== undefined && { damaged: damagedText(damage) }) };
   },
   onKnown: counts.onKnown,
 });
@@ -22,7 +23,7 @@ function figuresIn(counts: ContextCounts): Figures {
     calls: replies + asides,
   }));
   return {
-    ...{ rounds: models.reduce((sum, [, { replies }]) => sum + replies, 0), agents: counts.agents },
+    agents: counts.agents,
     tokens: models.reduce((sum, [, { usage }]) => addUsage(sum, usage), noUsage()),
     cost: {
       usd: prices.reduce((sum, { usd }) => sum + (usd ?? 0), 0),

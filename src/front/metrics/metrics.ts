@@ -37,9 +37,11 @@ export function createMetrics({ projects, overview }: MetricsOptions): () => Pro
       const { id } = project.row;
       const measure = measures.get(id) ?? measuring(project);
       measures.set(id, measure);
-      const contexts = all.contexts.filter((row: ContextRow) => row.project === id);
-      const needs = all.needs.filter((need: Need) => need.project === id);
-      const measured = await measure().catch(() => undefined);
+      const isSilent = all.projects.some((one) => one.id === id && one.silentSince !== undefined);
+      const measured = isSilent ? undefined : await measure().catch(() => undefined);
+      // What a store said before it fell silent is not how things are.
+      const contexts = all.contexts.filter((row: ContextRow) => measured && row.project === id);
+      const needs = all.needs.filter((need: Need) => measured && need.project === id);
       figures.push({ row: project.row, contexts, needs, ...(measured && { measured }) });
     }
     const unreadable = all.projects.filter(({ id }) => !figures.some(({ row, measured }) => row.id === id && measured));

@@ -16,6 +16,8 @@ export interface ProjectRow {
   store: string;
   /** Why it cannot be read, or only be read. */
   problem?: string;
+  /** Since when its store has not answered, or its file is gone: its contexts are shown as of then. */
+  silentSince?: number;
   /** The one that the command was typed in. */
   here: boolean;
 }
@@ -37,13 +39,15 @@ export interface HostRow {
   alive: boolean;
 }
 
-/** One line of the list. What takes reading (from `rounds` on) comes later than the rest: it is left out until then. */
+/** One line of the list. What takes reading (from `agents` on) comes later than the rest: it is left out until then. */
 export interface ContextRow extends ContextKey {
   title: string;
   folder: string;
   status: RowStatus;
   /** Why it waits or does not go on, in one line: an approval, a plan, a lease, a limit, a host that is gone. */
   why?: string;
+  /** What is wrong with its ledger, as far as it was read. */
+  damaged?: string;
   createdAt: number;
   updatedAt: number;
   /** Events: its size. */
@@ -52,6 +56,7 @@ export interface ContextRow extends ContextKey {
   ttlMs?: number;
   forkOf?: { context: string; seq: number };
   backup?: { at: number; lag: number; place: string };
+  /** Of its lead, as `holdfast contexts ls` counts them: those of each agent stand on the context's own page. */
   rounds?: number;
   agents?: number;
   tokens?: TokenCounts;

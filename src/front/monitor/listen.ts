@@ -1,5 +1,6 @@
 // Listening on this machine alone. The usual port where it is free, so that a page that is open finds its server again.
 import { createServer, type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -12,6 +13,8 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/** Who connects asks within this time, or has to connect again. */
+const ASK_WITHIN_MS = 5_000;
 const HOST = "127.0.0.1";
 /** Far more than pages have: what is more is somebody's mistake. */
 const MOST_CONNECTIONS = 512;
@@ -24,8 +27,9 @@ export async function listenOnLoopback(
   let own = 0;
   const { fetch } = app(() => own);
   const errorHandler = () => new Response(null, { status: 400, headers: HEADERS });
-  const server = createServer(getRequestListener(fetch, { errorHandler }));
-  server.maxConnections = MOST_CONNECTIONS;
+  const times = { headersTimeout: ASK_WITHIN_MS, connectionsCheckingInterval: 1_000 };
+  const server = createServer(times, getRequestListener(fetch, { errorHandler }));
+  boundConnections(server);
   server.on("clientError", refuse);
   try {
     await begun(server, port);
@@ -45,9 +49,29 @@ export async function listenOnLoopback(
   };
 }
 
+/** Where there are too many, the one goes that has asked nothing for the longest: whoever only connects keeps nobody out. */
+function boundConnections(server: Server): void {
+  const idle = new Set<Socket>();
+  let open = 0;
+  server.on("connection", (socket: Socket) => {
+    open++;
+    idle.add(socket);
+    socket.once("close", () => {
+      open--;
+      idle.delete(socket);
+    });
+    const [longest] = idle;
+    if (open > MOST_CONNECTIONS) longest?.destroy();
+  });
+  server.on("request", ({ socket }, answer) => {
+    idle.delete(socket);
+    answer.once("close", () => !socket.destroyed && idle.add(socket));
+  });
+}
+
 /** What is no request gets the same headers as every answer. */
 function refuse(error: Error, socket: Duplex): void {
-  if (!socket.writable || errorCode(error) === "ECONNRESET") {
+  if (!socket.writable || ["ECONNRESET", "ERR_HTTP_REQUEST_TIMEOUT"].includes(errorCode(error) ?? "")) {
     socket.destroy();
     return;
   }

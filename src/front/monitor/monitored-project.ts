@@ -25,6 +25,8 @@ export interface MonitoredProject {
   readonly place: Place;
   /** The files of checkpoints of contexts that work in that folder. */
   files(root: string): FileKeeper;
+  /** Whether a folder is the project's: asked of paths that stand in a store to which other machines write. */
+  readonly isOwnFolder?: ((folder: string) => boolean) | undefined;
 }
 
 /** Contract: as new as the store when it resolves; asked for again, it only reads on. */

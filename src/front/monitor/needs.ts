@@ -13,6 +13,7 @@ import { type Place, resumeLine } from "../presentation/command-line.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
 import type { ContextKey, Need } from "./api.ts";
+import type { MonitoredProject } from "./monitored-project.ts";
 
 /** Work that stopped longer ago is found in the list. */
 const RECENT_MS = 7 * 24 * 3_600_000;
@@ -32,14 +33,14 @@ const sliceIn = <T>({ state }: Ledger, name: string): T | undefined => state.sli
 export async function needsOf(
   key: ContextKey,
   info: ContextInfo,
-  { ledger, place }: { ledger: Ledger; place: Place },
+  { ledger, place, isOwnFolder }: { ledger: Ledger } & Pick<MonitoredProject, "place" | "isOwnFolder">,
 ): Promise<Need[]> {
   const approvals = sliceIn<ApprovalsState>(ledger, "approvals");
   const requests = approvals ? listedRequests(approvals).filter(({ movedTo }) => movedTo === undefined) : [];
   const team = sliceIn<TeamState>(ledger, "team");
   const plans = team ? pendingPlans(team) : [];
   return [
-    ...(await Promise.all(requests.map((request) => approvalNeed(key, request)))),
+    ...(await Promise.all(requests.map((request) => approvalNeed(key, request, isOwnFolder)))),
     ...plans.map(
       ({ requestId, by, plan, at }): Need => ({
         ...key,
@@ -52,9 +53,13 @@ export async function needsOf(
   ];
 }
 
-async function approvalNeed(key: ContextKey, request: ApprovalRequest): Promise<Need> {
-  const { requestId, agent, tool, input, cwd, askedAt } = request;
-  const change = await previewChange(tool, input, cwd).catch(() => undefined);
+async function approvalNeed(
+  key: ContextKey,
+  request: ApprovalRequest,
+  isOwnFolder: MonitoredProject["isOwnFolder"],
+): Promise<Need> {
+  const { requestId, agent, tool, input, askedAt } = request;
+  const change = await previewChange(request, isOwnFolder).catch(() => undefined);
   return {
     ...key,
     ...{ kind: "approval", id: requestId, at: askedAt, agent: oneLine(agent, 60) },

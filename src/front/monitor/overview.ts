@@ -1,15 +1,24 @@
 // All contexts of all projects as one list, and what waits for a person: kept up with what rings, and told to whoever listens.
 import { setTimeout as sleep } from "node:timers/promises";
-import { backedUpTo, type LastBackup, lastBackups } from "../../backup/own-ledgers.ts";
-import { type ContextInfo, contextInfo, isContextId, listContexts } from "../../contexts/listing.ts";
-import { thisHolder } from "../../ledger/holder.ts";
-import type { HeldBy } from "../../ledger/store.ts";
+import { type LastBackup, lastBackups } from "../../backup/own-ledgers.ts";
+import { contextEntries, contextInfo, isContextId, listContexts } from "../../contexts/listing.ts";
+import type { Seq } from "../../ledger/store.ts";
 import { isTeamWake } from "../../mechanisms/team/talk.ts";
+import { counted } from "../../text/counted.ts";
 import { VERSION } from "../../version.ts";
-import { oneLine, printable } from "../presentation/printable.ts";
-import type { ContextKey, ContextRow, HostRow, Need, Overview, OverviewMessage, ProjectRow } from "./api.ts";
-import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
-import { lastError, needsOf, whyOf, withinBounds } from "./needs.ts";
+import { printable } from "../presentation/printable.ts";
+import type { ContextKey, ContextRow, Need, Overview, OverviewMessage, ProjectRow } from "./api.ts";
+import {
+  backupOf,
+  type FiguresSource,
+  type Listed,
+  listedContext,
+  type ProjectState,
+  withFigures,
+} from "./listed-context.ts";
+import { keepLedgers, type MonitoredProject } from "./monitored-project.ts";
+import { withinBounds } from "./needs.ts";
+import { watchTrouble } from "./store-trouble.ts";
 
 /** What rings within this time is told together. */
 const TOGETHER_MS = 40;
@@ -17,6 +26,12 @@ const TOGETHER_MS = 40;
 const LOOK_MS = 400;
 /** A backup rings no bell: of so many looks one is for them. */
 const LOOKS_FOR_BACKUPS = 10;
+/** A removal rings no bell either, and of a store that did not answer bells were missed: of so many looks one compares all. */
+const LOOKS_TO_COMPARE = 3;
+/** So long a store is waited for by who asks; then what is known of it has to do. */
+const PATIENCE_MS = 1_000;
+/** So long after it failed it is listened to again. */
+const AGAIN_MS = 1_000;
 /** So many messages are kept for listeners that come back. */
 const KEPT = 2_000;
 /** Rows of the list; older contexts are found in their project. */
@@ -27,14 +42,6 @@ interface Told {
   /** Of the messages of this process: they begin with a name of their own. */
   id: string;
   message: OverviewMessage;
-}
-
-export type Figures = Pick<ContextRow, "rounds" | "agents" | "tokens" | "cost" | "dataBytes">;
-
-/** What takes reading: tokens, cost, data. Contract: undefined until it is known; what is not read up to `events` is read on, and `onKnown` is told what changed, several together. */
-export interface FiguresSource {
-  of(context: string, events: number): Figures | undefined;
-  onKnown(tell: (contexts: readonly string[]) => void): void;
 }
 
 export interface OverviewSource {
@@ -50,24 +57,6 @@ export interface OverviewSource {
   setUnopened(rows: readonly ProjectRow[]): void;
   /** What was just written here is told at once. */
   rang(project: string, ledger: string): void;
-}
-
-interface Listed {
-  row: ContextRow;
-  needs: Need[];
-  /** It may die unseen. */
-  isHeld: boolean;
-}
-
-interface ProjectState {
-  project: MonitoredProject;
-  waits: LedgerOf;
-  figures: FiguresSource | undefined;
-  backups: LastBackup[];
-  /** Contexts with a team that may have to say something: a plan may wait where all else is over. */
-  teams: ReadonlySet<string>;
-  listed: Map<string, Listed>;
-  dirty: Set<string>;
 }
 
 export interface OverviewOptions {
@@ -86,6 +75,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     const known = figures?.(project);
     const state: ProjectState = {
       ...{ project, waits, figures: known, backups: [], teams: new Set(), listed, dirty: new Set() },
+      ...{ heads: new Map<string, Seq>(), trouble: watchTrouble(store) },
     };
     states.set(project.row.id, state);
     if (begun) begun = begun.then(() => beginOne(state)).then(tellAll);
@@ -94,7 +84,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   const messages: Told[] = [];
   const listeners = new Set<() => void>();
   let count = 0;
-  let flushing: Promise<void> | undefined;
+  let toldProjects = "";
   let begun: Promise<void> | undefined;
 
   /** Of a message of this process. */
@@ -105,37 +95,6 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     messages.push({ id: `${name}.${++count}`, message });
     if (messages.length > KEPT) messages.splice(0, messages.length - KEPT);
     for (const wake of listeners) wake();
-  }
-
-  async function describe(state: ProjectState, info: ContextInfo): Promise<Listed> {
-    const { project, figures: known, backups } = state;
-    const key = { project: project.row.id, context: info.id };
-    const isOver = info.status === "completed" || info.status === "idle";
-    const needs =
-      !isOver || state.teams.has(info.id)
-        ? await state
-            .waits(info.id)
-            .then((ledger) => needsOf(key, info, { ledger, place: project.place }))
-            .catch(() => [])
-        : [];
-    const wantsEnd = info.status === "failed" || info.status === "paused";
-    const why = whyOf(info, needs, wantsEnd ? await lastError(project.store, info).catch(() => "") : undefined);
-    const waits = needs.some(({ kind }) => kind !== "failure");
-    const backup = backupOf(backups, info);
-    const row: ContextRow = {
-      ...key,
-      title: oneLine(info.title, 300),
-      folder: printable(info.root),
-      status: waits && info.status !== "interrupted" ? "waiting" : info.status,
-      ...(why !== undefined && why !== "" && { why }),
-      ...{ createdAt: info.createdAt, updatedAt: info.updatedAt, events: info.events },
-      ...(info.heldBy && { host: hostRow(info.heldBy) }),
-      ...(info.ttlMs !== undefined && { ttlMs: info.ttlMs }),
-      ...(info.forkOf && { forkOf: { context: info.forkOf.context, seq: info.forkOf.seq } }),
-      ...(backup && { backup }),
-      ...known?.of(info.id, info.events),
-    };
-    return { row, needs, isHeld: info.heldBy !== undefined };
   }
 
   async function readTeams(state: ProjectState): Promise<void> {
@@ -174,7 +133,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
         needsChanged ||= (before?.needs.length ?? 0) > 0;
         continue;
       }
-      const now = await describe(state, info);
+      const now = await listedContext(state, info);
       state.listed.set(context, now);
       needsChanged ||= JSON.stringify(now.needs) !== JSON.stringify(before?.needs ?? []);
       if (JSON.stringify(now.row) !== JSON.stringify(before?.row)) rows.push(now.row);
@@ -190,40 +149,73 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
         .sort((a, b) => Number(a.kind === "failure") - Number(b.kind === "failure") || b.at - a.at),
     );
 
-  function flushSoon(): void {
-    flushing ??= sleep(TOGETHER_MS, undefined, { signal })
-      .then(async () => {
-        for (const state of states.values()) {
-          const ids = [...state.dirty];
-          state.dirty.clear();
-          if (ids.length > 0) await refresh(state, ids);
-        }
-      })
-      .catch(() => undefined) // the store is closed, or hangs: the next bell tries again
+  function flushSoon(state: ProjectState): void {
+    state.flushing ??= sleep(TOGETHER_MS, undefined, { signal })
+      .then(() => flush(state))
+      .then(() => true)
+      .catch(() => false) // the store is closed, or hangs: the next look tries again
       .finally(() => {
-        flushing = undefined;
-        if ([...states.values()].some(({ dirty }) => dirty.size > 0) && !signal.aborted) flushSoon();
+        state.flushing = undefined;
+        if (state.dirty.size > 0 && !signal.aborted) flushSoon(state);
       });
   }
+
+  async function flush(state: ProjectState): Promise<void> {
+    const ids = [...state.dirty];
+    state.dirty.clear();
+    if (ids.length > 0) await refresh(state, ids);
+  }
+
+  /** Contexts that came, went on or are gone without a bell. Contract: throws nothing; one at a time. */
+  function compare(state: ProjectState): Promise<void> {
+    state.comparing ??= (async () => {
+      const heads = new Map<string, Seq>();
+      for await (const { ledger, head } of contextEntries(state.project.store)) heads.set(ledger, head);
+      for (const id of state.listed.keys()) if (!heads.has(id)) state.dirty.add(id);
+      for (const [id, head] of heads)
+        if (state.listed.get(id)?.row.events !== head && state.heads.get(id) !== head) state.dirty.add(id);
+      while (state.dirty.size > 0 && !signal.aborted) {
+        flushSoon(state);
+        if (!(await state.flushing)) return;
+      }
+      state.heads = heads;
+    })()
+      .catch(() => undefined)
+      .finally(() => {
+        state.comparing = undefined;
+      });
+    return state.comparing;
+  }
+
+  const within = (work: Iterable<Promise<unknown> | undefined>): Promise<unknown> =>
+    Promise.race([Promise.all(work), sleep(PATIENCE_MS, undefined, { ref: false })]);
 
   function rang(project: string, ledger: string): void {
     const state = states.get(project);
     if (!state) return;
     if (isContextId(ledger)) {
       state.dirty.add(ledger);
-      flushSoon();
+      flushSoon(state);
     } else tell({ kind: "project", project });
   }
 
   async function listen({ project }: ProjectState): Promise<void> {
-    for await (const { ledger } of project.store.watchAll(signal)) rang(project.row.id, ledger);
+    while (!signal.aborted) {
+      try {
+        for await (const { ledger } of project.store.watchAll(signal)) rang(project.row.id, ledger);
+      } catch {
+        // It fell silent: what rings meanwhile is found by comparing.
+      }
+      await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
 
   /** A host that was killed has said nothing: its lease does. */
   function markHeld(): void {
-    for (const state of states.values())
+    for (const state of states.values()) {
       for (const [id, { isHeld, row }] of state.listed) if (isHeld || row.status === "running") state.dirty.add(id);
-    flushSoon();
+      if (state.dirty.size > 0) flushSoon(state);
+    }
   }
 
   async function lookOften(): Promise<void> {
@@ -231,7 +223,9 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
       if (listeners.size === 0) continue;
       markHeld();
-      if (looks % LOOKS_FOR_BACKUPS === 0) for (const state of states.values()) await readBackups(state);
+      if (looks % LOOKS_TO_COMPARE === 0) for (const state of states.values()) compare(state);
+      if (looks % LOOKS_FOR_BACKUPS === 0) await within([...states.values()].map(readBackups));
+      tellProjects();
     }
   }
 
@@ -241,7 +235,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     for (const context of contexts) {
       const before = listed.get(context);
       if (!before) continue;
-      const row = { ...before.row, ...known?.of(context, before.row.events) };
+      const row = withFigures(before.row, known?.of(context, before.row.events));
       if (JSON.stringify(row) === JSON.stringify(before.row)) continue;
       listed.set(context, { ...before, row });
       rows.push(row);
@@ -254,7 +248,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     state.backups = await lastBackups(state.project.store).catch(() => []);
     await readTeams(state).catch(() => undefined);
     for (const info of await listContexts(state.project.store).catch(() => []))
-      if (!info.aside) state.listed.set(info.id, await describe(state, info));
+      if (!info.aside) state.listed.set(info.id, await listedContext(state, info));
     state.figures?.onKnown((contexts) => figuresKnown(state, contexts));
   }
 
@@ -267,16 +261,40 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   };
 
   async function tellAll(): Promise<void> {
-    tell({ kind: "projects", projects: projectRows() });
+    tellProjects();
     const rows = [...states.values()].flatMap(({ listed }) => [...listed.values()].map(({ row }) => row));
     tell({ kind: "contexts", rows, gone: [] });
     tell({ kind: "needs", needs: allNeeds() });
   }
 
-  const projectRows = (): ProjectRow[] => [...[...states.values()].map(({ project }) => project.row), ...unopened];
+  function projectRowOf({ project: { row, store }, listed, trouble }: ProjectState): ProjectRow {
+    const silent = trouble();
+    const damaged = [...listed.values()].filter((one) => one.row.damaged !== undefined).length;
+    const problems = [
+      ...(silent ? [silent.says] : []),
+      // As of now: it may have turned out to be damaged since it was opened.
+      ...(store.readOnly ? [printable(store.readOnly.message)] : []),
+      ...(damaged > 0 ? [`${counted(damaged, "context")} damaged: holdfast contexts verify names what is wrong`] : []),
+    ];
+    return {
+      ...row,
+      ...(problems.length > 0 && { problem: problems.join("; ") }),
+      ...(silent && { silentSince: silent.since }),
+    };
+  }
+
+  const projectRows = (): ProjectRow[] => [...[...states.values()].map(projectRowOf), ...unopened];
+
+  function tellProjects(): void {
+    const projects = projectRows();
+    const said = JSON.stringify(projects);
+    if (said !== toldProjects) tell({ kind: "projects", projects });
+    toldProjects = said;
+  }
 
   async function now(): Promise<Overview> {
     await begin();
+    await within([...states.values()].map(compare));
     const contexts = [...states.values()]
       .flatMap(({ listed }) => [...listed.values()].map(({ row }) => row))
       .sort((a, b) => b.updatedAt - a.updatedAt || (a.context < b.context ? 1 : -1));
@@ -292,17 +310,16 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     async look() {
       await begin();
       markHeld();
-      await flushing;
+      await within([...states.values()].map(({ flushing }) => flushing));
     },
     setUnopened(rows) {
-      const isSame = JSON.stringify(rows) === JSON.stringify(unopened);
       unopened = rows;
-      if (begun && !isSame) tell({ kind: "projects", projects: projectRows() });
+      if (begun) tellProjects();
     },
     async row({ project, context }) {
       const state = states.get(project);
       const info = state && (await contextInfo(state.project.store, context));
-      return info && state && (await describe(state, info)).row;
+      return info && state && (await listedContext(state, info)).row;
     },
     async *follow(since, ends) {
       await begin();
@@ -337,15 +354,3 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
     },
   };
 }
-
-function backupOf(backups: readonly LastBackup[], of: Pick<ContextInfo, "id" | "events">): ContextRow["backup"] {
-  const found = backedUpTo(backups, of);
-  return found && { at: found.at, lag: found.lag, place: printable(found.place) };
-}
-
-export const hostRow = ({ holder, alive }: HeldBy): HostRow => ({
-  pid: holder.pid,
-  machine: oneLine(holder.machine.replace(/#.*/s, ""), 40),
-  here: holder.machine === thisHolder(false).machine,
-  alive,
-});

@@ -12,8 +12,8 @@ import { matesOf } from "../actions/team.ts";
 import { boardTask } from "../past/board.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { AgentLeaseRow, ProjectPage, ScheduleRow, TeamRow } from "./api.ts";
+import { hostRow } from "./listed-context.ts";
 import type { LedgerOf, MonitoredProject } from "./monitored-project.ts";
-import { hostRow } from "./overview.ts";
 
 const MOST_TASKS = 1_000;
 const MOST_CONTEXTS = 200;

@@ -16,6 +16,7 @@ import { contextPage } from "./context-page.ts";
 import { type ContextSource, createContextSource } from "./context-source.ts";
 import { createEventStreams, type Messages } from "./event-stream.ts";
 import { boundedRecording, type RecordingOf } from "./fixture.ts";
+import { followContext } from "./follow-context.ts";
 import { createGuard } from "./guard.ts";
 import { inertJson } from "./inert-json.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
@@ -112,6 +113,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
     const refused = guard.refuse(asked.req.raw);
     if (refused) {
       const { status, error, code } = refused;
+      if (isNavigation(asked.req.raw)) return asked.html(refusedPage(error), status, HEADERS);
       return asked.json({ error, code }, status, HEADERS);
     }
     await next();
@@ -185,23 +187,8 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.get(`${at}/live`, async (asked) => {
     const { of, source } = await sourceIn(asked);
     const since = Number(asked.req.header("last-event-id") ?? asked.req.query("since") ?? Number.NaN);
-    return stream(asked, (signal) => follow(of, source, { since, signal }));
+    return stream(asked, (signal) => followContext(of.project.store, source, { since, signal }));
   });
-
-  async function* follow(of: Opened, source: ContextSource, { since, signal }: { since: number; signal: AbortSignal }) {
-    const { store } = of.project;
-    // Registered before the first look: nothing is missed in between.
-    const rings = store.watchAll(signal);
-    let seq: Seq = Number.isSafeInteger(since) && since >= 0 ? since : await store.head(source.id);
-    const news = async function* () {
-      const { rows, head } = await source.rowsAfter(seq);
-      if (head <= seq) return;
-      seq = head;
-      yield { id: String(head), data: { rows, head } };
-    };
-    yield* news();
-    for await (const { ledger } of rings) if (ledger === source.id) yield* news();
-  }
 
   app.get(`${at}/event/:seq`, async (asked) => {
     const { source } = await sourceIn(asked);
@@ -300,6 +287,15 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   });
   return app;
 }
+
+/** A person looks at the answer. */
+const isNavigation = ({ method, headers }: Request): boolean =>
+  method === "GET" &&
+  (headers.get("sec-fetch-mode") === "navigate" || (headers.get("accept") ?? "").split(/[,;]/).includes("text/html"));
+
+/** Contract: `error` is the guard's own words: nothing of the request is in it. */
+const refusedPage = (error: string): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>Holdfast</title><h1>Holdfast</h1><p>${error}</p></html>\n`;
 
 class NotThere extends Error {}
 

@@ -40,8 +40,8 @@ export function gatherSpans(): SpanGatherer {
 
   function end(key: string, at: number, more: Partial<Kept> = {}): void {
     const span = open.get(key);
-    if (!span) return;
     open.delete(key);
+    if (!span || span.to !== undefined) return; // it has two names: an answer ended it before its call
     Object.assign(span, more, { to: Math.max(span.from, at) });
   }
 
@@ -112,6 +112,17 @@ export function gatherSpans(): SpanGatherer {
         }
         case "approval.answered":
           end(`asked ${fact.data.requestId}`, at);
+          break;
+        case "plan.submitted": {
+          const title = `plan of ${agent} waits for an answer`;
+          end(`plan ${actor}`, at); // a new one stands for it
+          const span: Kept = { agent, kind: "wait", from: at, seq, title };
+          begin(`plan ${actor}`, span);
+          open.set(`reviewed ${fact.data.requestId}`, span);
+          break;
+        }
+        case "plan.reviewed":
+          end(`reviewed ${fact.data.requestId}`, at);
           break;
         case "context.compacted":
         case "context.elided":

@@ -2,7 +2,7 @@
 import type { contextEvents } from "../../contexts/events.ts";
 import type { Fact } from "../../ledger/events.ts";
 import type { Slice } from "../../ledger/fold.ts";
-import type { StoredEvent } from "../../ledger/store.ts";
+import type { Seq, StoredEvent } from "../../ledger/store.ts";
 import type { PromptCacheState } from "../../mechanisms/prompt-cache/index.ts";
 import { BREAK_CAUSES } from "../../mechanisms/prompt-cache/index.ts";
 import { costUsd, limitsOf } from "../../models/catalogue.ts";
@@ -75,6 +75,9 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
     if (paid.usd === undefined) unpriced++;
     return paid;
   }
+
+  /** What came after the last round is part of its size. */
+  let head: Seq = 0;
 
   const sums = () => ({ tokensIn: sum.input + sum.cacheWrite, tokensOut: sum.output, cached: sum.cacheRead, usd });
 
@@ -204,10 +207,12 @@ export function gatherUsage(promptCache: Slice<PromptCacheState>): UsageGatherer
         default:
           break;
       }
+      head = event.seq;
       countBreaks(event);
       times.observe(event);
     },
     series() {
+      amendPoint(points, { events: head });
       const step = Math.ceil(points.at.length / MOST_POINTS);
       const last = points.at.length - 1;
       const thin = (all: readonly number[]) =>

@@ -153,7 +153,7 @@ export function openPlainTerminal({ keys, status }: TerminalOptions): OpenTermin
   }
 
   async function ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer | undefined> {
-    const change = await previewChange(request.tool, request.input, request.cwd);
+    const change = await previewChange(request);
     const choices = choicesFor(request);
     const keysOf = choices.map(({ key }) => key).join(", ");
     const { columns } = size();

@@ -141,7 +141,7 @@ export function openTerminal({ keys, status, complete, history }: TerminalOption
     answered: Parameters<typeof createApprovalCard>[0]["answered"],
     waiting: number,
   ) {
-    const change = await previewChange(request.tool, request.input, request.cwd);
+    const change = await previewChange(request);
     return createApprovalCard({
       request,
       ...(change && { change }),

@@ -27,7 +27,7 @@ async function ask(
   if (signal.aborted) return undefined;
   const style = styleFor(process.stderr, process.env);
   const say = (lines: string[]) => process.stderr.write(`${lines.join("\n")}\n`);
-  const change = await previewChange(request.tool, request.input, request.cwd);
+  const change = await previewChange(request);
   const who = escaped(request.agent);
   say(["", style.yellow(style.bold(`${who} asks: may I?`)), ...describeRequest({ request, change, style })]);
   const choices = choicesFor(request);

@@ -174,6 +174,7 @@ export function createLiveStore(db: Connection, settings: LiveSettings): Store {
     get readOnly(): ReadOnly | undefined {
       return onlyRead ?? fallen?.readOnly;
     },
+    damageOf: (ledger) => broken.get(ledger) ?? fallen?.damageOf?.(ledger),
     async append(writes, opts = {}) {
       for (const write of writes) writable(write.ledger);
       writable();

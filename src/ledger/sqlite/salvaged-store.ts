@@ -17,6 +17,7 @@ export function createSalvagedStore(url: string, { found, damage }: Assessment):
     durability: POWER_SAFE,
     reach: "machine",
     readOnly: { code: "damaged", message: describe(damage) },
+    damageOf: (ledger) => damage.find((one) => one.ledger === ledger),
     append: refuse,
     remove: refuse,
     collect: refuse,

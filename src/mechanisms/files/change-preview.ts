@@ -1,6 +1,7 @@
 // What a call that changes a file would do to it as it is now: for whoever is asked before it runs. Changes nothing.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Change, Existing } from "../../file-access/file-change.ts";
 import { changeByEdits } from "../../file-access/file-edits.ts";
 import { realPath, resolvePath } from "../../file-access/paths.ts";
@@ -28,13 +29,26 @@ const CHANGES: Record<string, (existing: Existing | undefined, input: Input) => 
   multi_edit: (existing, input) => changeByEdits(existing, input.edits, input.path),
 };
 
-/** Undefined: it changes no file by a text that is given, or cannot be told. */
-export async function previewChange(tool: string, input: unknown, cwd: string): Promise<ChangePreview | undefined> {
+interface Asked {
+  tool: string;
+  input: unknown;
+  cwd: string;
+}
+
+/**
+ * `isOwn`: whether a folder is the project's, for what stands in a store to which other machines write: nothing is read elsewhere then.
+ * Undefined: it changes no file by a text that is given, or cannot be told.
+ */
+export async function previewChange(
+  { tool, input, cwd }: Asked,
+  isOwn?: (folder: string) => boolean,
+): Promise<ChangePreview | undefined> {
   const change = own(CHANGES, tool);
   if (!change) return undefined;
   try {
     const given = input as Input;
     const path = realPath(resolvePath(cwd, given.path));
+    if (isOwn && !isOwn(folderThere(path))) return undefined;
     const existing = readNow(path);
     const { before, after } = change(existing, given).texts;
     const { lineDiff } = await import("../../file-access/line-diff.ts");
@@ -42,6 +56,12 @@ export async function previewChange(tool: string, input: unknown, cwd: string): 
   } catch {
     return undefined; // it would not fit, or cannot be read: the call itself is shown
   }
+}
+
+/** The nearest one that is there: the file's own may have to be made. */
+function folderThere(path: string): string {
+  const folder = dirname(path);
+  return folder === path || existsSync(folder) ? folder : folderThere(folder);
 }
 
 function readNow(path: string): Existing | undefined {

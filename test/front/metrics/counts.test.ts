@@ -171,7 +171,7 @@ test("figures come together, and only what is new is read; a restart begins with
   await first;
   expect(told).toEqual([ids]);
   const known = figures.of(ids[0]!, 1_000);
-  expect(known?.rounds).toBeGreaterThan(50);
+  expect(known?.tokens?.output).toBeGreaterThan(50);
   const reads: { after?: number }[] = [];
   const watched: Store = Object.create(store, {
     read: {
@@ -185,7 +185,7 @@ test("figures come together, and only what is new is read; a restart begins with
   await store.append([{ ledger: ids[0]!, events: [reply("x/y", 1)] }]);
   await again.upToDate([{ id: ids[0]!, events: 1_001 }]);
   expect(reads).toEqual([expect.objectContaining({ after: 1_000, upTo: 1_001 })]);
-  expect(figuresOf(again).of(ids[0]!, 1_001)?.rounds).toBe(known!.rounds! + 1);
+  expect(figuresOf(again).of(ids[0]!, 1_001)?.tokens?.output).toBe(known!.tokens!.output + 1);
 });
 
 test.runIf(hasRedis())("contexts on a Redis server are counted as those in a file", async () => {

@@ -192,3 +192,19 @@ test("every answer forbids scripts of others, frames, guessing of types, and kee
     expect(headers["content-security-policy"]).toContain("require-trusted-types-for 'script'");
   }
 });
+
+test("a person who opens the page without the token reads why; programs get the same as JSON", async () => {
+  const { store, root } = await openWorld();
+  const monitor = await openMonitor(store, { root });
+  const words = "open the address that `holdfast monitor` printed: it holds the token";
+  const navigation = { "sec-fetch-mode": "navigate", accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const shown = await send(monitor, { path: "/?token=<b>x", headers: navigation });
+  expect([shown.status, shown.headers["content-type"], shown.text]).toEqual([
+    401,
+    "text/html; charset=UTF-8",
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Holdfast</title><h1>Holdfast</h1><p>${words}</p></html>\n`,
+  ]);
+  expect(shown.headers["content-security-policy"]).toContain("default-src 'none'");
+  const asked = await send(monitor, { path: "/", headers: { accept: "*/*" } });
+  expect([asked.status, JSON.parse(asked.text)]).toEqual([401, { error: words, code: "token" }]);
+});

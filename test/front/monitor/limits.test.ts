@@ -264,3 +264,19 @@ test("what waits in hundreds of contexts at once is bounded, and what is not sho
     expect(choices.some(({ scope }) => scope !== "no")).toBe(isWhole);
   }
 });
+
+test("600 connections that ask nothing keep nobody out, and are ended", async () => {
+  const { monitor } = await open();
+  let ended = 0;
+  const idle = Array.from({ length: 600 }, () => {
+    const socket = net.connect(monitor.port, "127.0.0.1");
+    return socket.on("error", () => undefined).on("close", () => ended++);
+  });
+  onTestFinished(() => {
+    for (const socket of idle) socket.destroy();
+  });
+  await sleep(500); // all of them have connected
+  const { status } = await send(monitor, { path: "/api/overview", headers: bearer });
+  expect(status).toBe(200);
+  while (ended < 600) await sleep(50);
+});

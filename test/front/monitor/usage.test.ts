@@ -1,7 +1,14 @@
 // What a context used, as the monitor tells it: sums that agree with each other, what a copy did not pay for, how much the model takes; and its requests.
 import { expect, onTestFinished, test } from "vitest";
+import { listContexts } from "../../../src/contexts/listing.ts";
 import { openContexts } from "../../../src/contexts/open.ts";
-import type { Costs, RequestRow, RequestView, UsageSeries } from "../../../src/front/monitor/context-api.ts";
+import type {
+  ContextPage,
+  Costs,
+  RequestRow,
+  RequestView,
+  UsageSeries,
+} from "../../../src/front/monitor/context-api.ts";
 import { createRoundTimes } from "../../../src/front/monitor/round-times.ts";
 import { newId } from "../../../src/ledger/id.ts";
 import type { EventInput, Store, StoredEvent } from "../../../src/ledger/store.ts";
@@ -167,4 +174,16 @@ test("requests late in a long context are answered, and their neighbours from wh
     took.push([n, Math.round(performance.now() - began)]);
   }
   console.log(`requests of 5,000 events, ms each: ${JSON.stringify(took)}`);
+});
+
+test("the size in Usage is that of the head, also after the last round; rounds are those of `contexts ls`", async () => {
+  const { store, root } = await openWorld();
+  const context = await makeLongContext(store, { root, events: 200 });
+  const note = { type: "note.added", actor: "lead", data: { origin: "holdfast", text: "later" } };
+  await store.append([{ ledger: context, events: [note] }]);
+  const monitor = await openMonitor(store, { root });
+  const { events } = await monitor.json<UsageSeries>(at(context, "usage"));
+  const { row, head } = await monitor.json<ContextPage>(`/api/p/p/c/${context}`);
+  const [listed] = await listContexts(store);
+  expect([events.at(-1), head, row.events, row.rounds]).toEqual([201, 201, 201, listed?.rounds]);
 });
