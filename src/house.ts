@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { once } from "./file-access/secret-names.ts";
 import type { HarnessOptions } from "./harness-options.ts";
+import { thisMachine } from "./ledger/holder.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf, serversFor, skillsFor } from "./mechanisms/agents/index.ts";
 import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
@@ -18,6 +19,7 @@ import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
 import { entering } from "./mechanisms/tasks/task-tree.ts";
+import { type SharedTrees, treesFor } from "./mechanisms/worktrees/away.ts";
 import { isolateIn, openWorktrees } from "./mechanisms/worktrees/index.ts";
 import { fitsRule } from "./shell-policy/rule-matches.ts";
 import { VERSION } from "./version.ts";
@@ -33,6 +35,8 @@ interface Running {
   memories?: () => Promise<Memories>;
   agentsIn?: (tree: string) => Promise<string[]>;
   owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
+  /** The store, where other machines reach it, and whether one of them lives. */
+  shared?: SharedTrees;
   recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
 }
 
@@ -86,6 +90,7 @@ export function openHouse(opts: HouseOptions) {
   const stateDir = dirname(opts.jobsDir);
   const env = { ...commandEnvironment(process.env), ...opts.env };
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
+  const trees = worktrees && treesFor(worktrees, { root, shared: opts.shared });
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   /** What the sandboxes of commands and of MCP servers have in common. */
   const walls = sandbox && {
@@ -117,8 +122,10 @@ export function openHouse(opts: HouseOptions) {
     trustedTools: trustedTools(opts),
     worktrees,
     /** Where one works on a task: its worktree. */
-    placeOf: worktrees?.placeOf,
-    place: placeFor(worktrees?.placeOf),
+    placeOf: trees?.placeOf,
+    place: placeFor(trees?.placeOf, trees?.remake),
+    isElsewhere: trees?.isElsewhere,
+    machine: opts.shared && thisMachine(),
     enter: entering,
     isolate: worktrees && isolateIn(worktrees),
     jobsIn: (dir: string) => jobsIn(opts.jobsDir, dir),
