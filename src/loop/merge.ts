@@ -10,6 +10,7 @@ import type {
   Asked,
   GateCall,
   Grants,
+  HasWork,
   Heard,
   Input,
   Looked,
@@ -24,7 +25,6 @@ import type {
   Verdict,
   VerdictCode,
   ViewOptions,
-  Wanted,
 } from "./seams.ts";
 import type { StopOptions } from "./stop-options.ts";
 
@@ -53,7 +53,7 @@ export interface Merged {
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
   /** Whether any mechanism has something for the idle agent. */
-  wants(agent: AgentView): Promise<Wanted>;
+  wants(agent: AgentView): Promise<HasWork>;
   outstanding(agent: AgentView): Outstanding[];
   idle(turn: Turn): Promise<void>;
   /** Resolves when any mechanism wants the idle agent. */
@@ -253,7 +253,7 @@ function mergeLife(
       for (const m of mechanisms) await m.end?.(turn, reason).catch(() => undefined);
     },
     async wants(agent) {
-      let wanted: Wanted = false;
+      let wanted: HasWork = false;
       for (const m of mechanisms) {
         const one = await m.wants?.(agent);
         if (one === true) return true;

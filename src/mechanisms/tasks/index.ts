@@ -13,7 +13,7 @@ import { createTaskGetTool } from "./get-task.ts";
 import { ALLOWED, taskHooks } from "./hooks.ts";
 import { createTaskListTool } from "./list-tasks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
-import { ownerOf, type Task } from "./port.ts";
+import { ownerOf, type Remaking, type Task } from "./port.ts";
 import { movesFor, type PlaceOf, TASKS_SLICE, type TaskFacts } from "./task-tree.ts";
 import { createTaskUpdateTool } from "./update-task.ts";
 
@@ -21,16 +21,16 @@ import { createTaskUpdateTool } from "./update-task.ts";
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
   (await import("./board.ts")).openBoardOn(store, opts);
 
-export type Placed = { events: (TaskFacts[number] | MadeFact)[]; path?: string; says?: string };
-export type MadeFact = { type: "worktree.created"; data: Record<string, unknown> };
-
 /**
  * For who claims without a call: the same move, and where it leads. `remade`: what came of a worktree whose machine is gone; nothing where
  * there was nothing to do.
  */
 export const placeFor =
   (placeOf: PlaceOf | undefined, remade?: (worktree: string, by: string) => Promise<Remaking | undefined>) =>
-  async (task: Task, turn: Pick<Turn, "context" | "agent" | "root" | "slice">): Promise<Placed> => {
+  async (
+    task: Task,
+    turn: Pick<Turn, "context" | "agent" | "root" | "slice">,
+  ): Promise<{ events: (TaskFacts[number] | Remaking["event"])[]; path?: string; says?: string }> => {
     const made = task.worktree === null ? undefined : await remade?.(task.worktree, ownerOf(turn));
     const events = await movesFor(task, turn, placeOf);
     const moved = events.find((fact) => fact.type === "agent.moved")?.data;
@@ -40,12 +40,6 @@ export const placeFor =
       ...(made && { says: made.says }),
     };
   };
-
-export interface Remaking {
-  event: MadeFact;
-  /** For the agent: what is lost, and where it begins. */
-  says: string;
-}
 
 export interface TasksOptions {
   /** Opened when a tool first needs it; without it there are no tools. */

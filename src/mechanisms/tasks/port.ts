@@ -94,6 +94,13 @@ export interface Changed {
 }
 
 /** What the tools need of the board. Contract: a refusal throws `refused`, `invalid` or `not_found`, and nothing has changed. */
+/** What came of the worktree of a task whose machine is gone. */
+export interface Remaking {
+  event: { type: "worktree.created"; data: Record<string, unknown> };
+  /** For the agent: what is lost, and where it begins. */
+  says: string;
+}
+
 /** Which tasks one takes up by itself. */
 export interface ClaimChoice {
   /** Asked of those that nobody is named for. */

@@ -2,8 +2,7 @@
 import { refused } from "../../file-access/refused.ts";
 import { thisMachine } from "../../ledger/holder.ts";
 import type { Store } from "../../ledger/store.ts";
-import type { Remaking } from "../tasks/index.ts";
-import type { Task } from "../tasks/port.ts";
+import type { Remaking, Task } from "../tasks/port.ts";
 import type { TreeElsewhere } from "./elsewhere.ts";
 import type { Remade, Worktrees } from "./port.ts";
 
