@@ -19,8 +19,9 @@ import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
 import { entering } from "./mechanisms/tasks/task-tree.ts";
-import { type SharedTrees, treesFor } from "./mechanisms/worktrees/away.ts";
+import type { SharedTrees, TaskTrees } from "./mechanisms/worktrees/away.ts";
 import { isolateIn, openWorktrees } from "./mechanisms/worktrees/index.ts";
+import type { Worktrees } from "./mechanisms/worktrees/port.ts";
 import { fitsRule } from "./shell-policy/rule-matches.ts";
 import { VERSION } from "./version.ts";
 
@@ -84,13 +85,30 @@ async function serversOfType(type: string, { mcp, catalogue }: HouseOptions): Pr
   return agentServers(definition, { env: process.env, isApproved: mcp?.isApproved });
 }
 
+/** What is only for a store that other machines reach is loaded there alone. */
+function treesIn(
+  worktrees: Worktrees,
+  root: string,
+  shared: SharedTrees | undefined,
+): Pick<TaskTrees, "placeOf"> & Partial<TaskTrees> {
+  if (!shared) return { placeOf: worktrees.placeOf };
+  const trees = once(async () =>
+    (await import("./mechanisms/worktrees/away.ts")).treesFor(worktrees, { root, shared }),
+  );
+  return {
+    placeOf: async (name) => (await trees()).placeOf(name),
+    isElsewhere: async (task) => (await trees()).isElsewhere(task),
+    remake: async (name, by) => (await trees()).remake(name, by),
+  };
+}
+
 export function openHouse(opts: HouseOptions) {
   const { sandbox, permissions, board, root, agentsIn } = opts;
   const mode = opts.permissionMode ?? permissions?.policy?.mode ?? "default";
   const stateDir = dirname(opts.jobsDir);
   const env = { ...commandEnvironment(process.env), ...opts.env };
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
-  const trees = worktrees && treesFor(worktrees, { root, shared: opts.shared });
+  const trees = worktrees && treesIn(worktrees, root, opts.shared);
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   /** What the sandboxes of commands and of MCP servers have in common. */
   const walls = sandbox && {

@@ -112,14 +112,14 @@ test("who claims such a task is told on which machine its worktree is, and wheth
       .catch((error: Error) => error.message);
   const where = `on another machine (other), in ${THERE}`;
   const gone = `it was ${where}, of which no host is seen any more, and what was not pushed there (branch holdfast/task-1) is not here`;
-  expect([await said(true), await said(false), await at(true).remake?.("task-1", "x/bob")]).toEqual([
+  expect([await said(true), await said(false), await at(true).remake("task-1", "x/bob")]).toEqual([
     `the worktree task-1 is ${where}, and hosts of that machine live: leave the task on the board, and its teammate goes on with it there`,
     `the worktree task-1 is not here: ${gone}. Make it anew here with create_worktree and claim the task then; or start \`holdfast worker\` there again`,
     undefined,
   ]);
   const commit = git("rev-parse", "refs/remotes/origin/holdfast/task-1").toString().trim();
   const made = { name: "task-1", path: `${trees}-2/task-1`, branch: "holdfast/task-1", commit, machine: thisMachine() };
-  expect(await at(false).remake?.("task-1", "x/bob")).toEqual({
+  expect(await at(false).remake("task-1", "x/bob")).toEqual({
     event: { type: "worktree.created", data: made },
     says: `The worktree task-1 was made anew, at ${commit.slice(0, 10)} from its branch holdfast/task-1 as it is known here: ${gone}`,
   });

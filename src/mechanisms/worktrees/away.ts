@@ -19,17 +19,15 @@ export interface TaskTrees {
   /** Contract: throws `refused`, which says where it is and what to do, when it is not here. */
   placeOf: Worktrees["placeOf"];
   /** Its worktree is on another machine that lives. */
-  isElsewhere?: (task: Pick<Task, "worktree">) => Promise<boolean>;
+  isElsewhere: (task: Pick<Task, "worktree">) => Promise<boolean>;
   /** Contract: undefined when it is here, or nobody knows of it, or its machine lives. `by`: for whom. */
-  remake?: (name: string, by: string) => Promise<Remaking | undefined>;
+  remake: (name: string, by: string) => Promise<Remaking | undefined>;
 }
 
 /** So long what the ledgers tell is not read again: all of them are. */
 const KNOWN_MS = 5_000;
 
-export function treesFor(worktrees: Worktrees, at: { root: string; shared: SharedTrees | undefined }): TaskTrees {
-  const { root, shared } = at;
-  if (!shared) return { placeOf: worktrees.placeOf };
+export function treesFor(worktrees: Worktrees, { root, shared }: { root: string; shared: SharedTrees }): TaskTrees {
   const find = finding(worktrees, shared);
   return {
     async placeOf(name) {
