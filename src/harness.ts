@@ -146,7 +146,16 @@ export function createHarness(given: HarnessOptions): Harness {
     const { createSubagentRunner } = await import("./hub/subagents.ts");
     return createSubagentRunner({ host, contexts: await (opts.contexts ?? contexts)(), agents: catalogue });
   });
+  const { store, model, root, isOwnFolder, mechanisms: own } = opts;
+  const machines =
+    store.reach === "network"
+      ? atFirstUse(async () => {
+          const { createMachines } = await import("./loop/machine.ts");
+          return createMachines(store, { here: { root, isOwn: isOwnFolder } });
+        })
+      : undefined;
   const mechanisms = mechanismsOf({
+    ...(machines && { shared: { store, lives: async (machine: string) => (await machines()).lives(machine) } }),
     contexts,
     board: untilItFails(() => openBoard(opts.store)),
     memories: untilItFails(async () => (await import("./mechanisms/memory/memories.ts")).openMemories(opts.store)),
@@ -158,7 +167,6 @@ export function createHarness(given: HarnessOptions): Harness {
     owedJobs: async (context) => owedJobs(await host.open(context)),
     recorded: (context, range) => readFacts(opts.store, host.codec, context, range),
   });
-  const { store, model, root, isOwnFolder, mechanisms: own } = opts;
   const host = createHost({ store, mechanisms, model, version: VERSION, root, isOwnFolder, ...(own && { own }) });
   let closed = false;
   const refuseClosed = () => {
@@ -174,7 +182,7 @@ export function createHarness(given: HarnessOptions): Harness {
     async hosting(hosting) {
       refuseClosed();
       const { hostTeams } = await import("./host-teams.ts");
-      return hostTeams({ host, store: opts.store, here: { root, isOwn: isOwnFolder } }, hosting);
+      return hostTeams({ host, store, machines: await machines?.() }, hosting);
     },
     toolNames: (turn) =>
       mergeSeams(mechanisms)

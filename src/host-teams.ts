@@ -6,7 +6,7 @@ import { contextState } from "./loop/agent.ts";
 import { createFairSlots, type FairSlots } from "./loop/fair-slots.ts";
 import type { Host } from "./loop/host.ts";
 import { createHosting, type Hosting, type HostingOptions } from "./loop/hosting.ts";
-import { createMachines, type OwnPlace } from "./loop/machine.ts";
+import type { Machines } from "./loop/machine.ts";
 
 export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onProgress" | "onProblem"> {
   /** Only those of this context that hosts run in every turn: its lead is somebody else's. Default: all contexts, leads too. */
@@ -22,7 +22,7 @@ export interface HostTeamsOptions extends Pick<HostingOptions, "onTaken" | "onPr
 }
 
 export function hostTeams(
-  { host, store, here }: { host: Host; store: Store; here: OwnPlace },
+  { host, store, machines }: { host: Host; store: Store; machines?: Machines | undefined },
   { context, concurrency = 8, machineGraceMs, accepts, onDue, ...told }: HostTeamsOptions = {},
 ): Hosting {
   /** A turn that someone's own input began is theirs to take up again, but for agents that live by hosts. */
@@ -44,10 +44,7 @@ export function hostTeams(
     return accepted;
   }
   const slots = typeof concurrency === "number" ? createFairSlots(concurrency) : concurrency;
-  const machines =
-    store.reach === "network"
-      ? createMachines(store, { here, ...(machineGraceMs !== undefined && { graceMs: machineGraceMs }) })
-      : undefined;
+  if (machines && machineGraceMs !== undefined) machines.graceMs = machineGraceMs;
   const runsHere = (ledger: Ledger, agent: string) => host.outstanding(ledger, agent).some((one) => one.runsHere);
   return createHosting({
     ...{ host, store, slots, agents, ...told },

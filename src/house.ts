@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { once } from "./file-access/secret-names.ts";
 import type { HarnessOptions } from "./harness-options.ts";
+import { thisMachine } from "./ledger/holder.ts";
 import type { Catalogue } from "./mechanisms/agents/catalogue.ts";
 import { agentTypeOf, modesOf, serversFor, skillsFor } from "./mechanisms/agents/index.ts";
 import { askingPerson, keptRules } from "./mechanisms/approvals/index.ts";
@@ -18,7 +19,9 @@ import { redactor } from "./mechanisms/redaction/index.ts";
 import type { SubagentRunner } from "./mechanisms/subagents/port.ts";
 import { placeFor } from "./mechanisms/tasks/index.ts";
 import { entering } from "./mechanisms/tasks/task-tree.ts";
+import type { SharedTrees, TaskTrees } from "./mechanisms/worktrees/away.ts";
 import { isolateIn, openWorktrees } from "./mechanisms/worktrees/index.ts";
+import type { Worktrees } from "./mechanisms/worktrees/port.ts";
 import { fitsRule } from "./shell-policy/rule-matches.ts";
 import { VERSION } from "./version.ts";
 
@@ -33,6 +36,8 @@ interface Running {
   memories?: () => Promise<Memories>;
   agentsIn?: (tree: string) => Promise<string[]>;
   owedJobs?: (context: string) => Promise<ReadonlySet<string>>;
+  /** The store, where other machines reach it, and whether one of them lives. */
+  shared?: SharedTrees;
   recorded?: NonNullable<HooksOptions["transcripts"]>["recorded"];
 }
 
@@ -80,12 +85,30 @@ async function serversOfType(type: string, { mcp, catalogue }: HouseOptions): Pr
   return agentServers(definition, { env: process.env, isApproved: mcp?.isApproved });
 }
 
+/** What is only for a store that other machines reach is loaded there alone. */
+function treesIn(
+  worktrees: Worktrees,
+  root: string,
+  shared: SharedTrees | undefined,
+): Pick<TaskTrees, "placeOf"> & Partial<TaskTrees> {
+  if (!shared) return { placeOf: worktrees.placeOf };
+  const trees = once(async () =>
+    (await import("./mechanisms/worktrees/away.ts")).treesFor(worktrees, { root, shared }),
+  );
+  return {
+    placeOf: async (name) => (await trees()).placeOf(name),
+    isElsewhere: async (task) => (await trees()).isElsewhere(task),
+    remake: async (name, by) => (await trees()).remake(name, by),
+  };
+}
+
 export function openHouse(opts: HouseOptions) {
   const { sandbox, permissions, board, root, agentsIn } = opts;
   const mode = opts.permissionMode ?? permissions?.policy?.mode ?? "default";
   const stateDir = dirname(opts.jobsDir);
   const env = { ...commandEnvironment(process.env), ...opts.env };
   const worktrees = opts.worktrees && openWorktrees({ ...opts.worktrees, root });
+  const trees = worktrees && treesIn(worktrees, root, opts.shared);
   const treesDir = opts.worktrees ? [opts.worktrees.dir] : [];
   /** What the sandboxes of commands and of MCP servers have in common. */
   const walls = sandbox && {
@@ -117,8 +140,10 @@ export function openHouse(opts: HouseOptions) {
     trustedTools: trustedTools(opts),
     worktrees,
     /** Where one works on a task: its worktree. */
-    placeOf: worktrees?.placeOf,
-    place: placeFor(worktrees?.placeOf),
+    placeOf: trees?.placeOf,
+    place: placeFor(trees?.placeOf, trees?.remake),
+    isElsewhere: trees?.isElsewhere,
+    machine: opts.shared && thisMachine(),
     enter: entering,
     isolate: worktrees && isolateIn(worktrees),
     jobsIn: (dir: string) => jobsIn(opts.jobsDir, dir),

@@ -78,12 +78,28 @@ async function bodyOf(response: Response, most: number): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
+/** Contract: throws `invalid` for one that no request can be sent to, and shows nothing of it; undefined where none is set. */
+export function endpointIn(env: NodeJS.ProcessEnv): string | undefined {
+  const name = env.AWS_ENDPOINT_URL_S3 ? "AWS_ENDPOINT_URL_S3" : "AWS_ENDPOINT_URL";
+  const at = env[name];
+  if (!at) return undefined;
+  if (!URL.canParse(at) || !/^https?:/.test(at))
+    throw new HoldfastError("invalid", `${name} is no address: give one such as https://s3.example.com`);
+  const { username, password, search, hash } = new URL(at);
+  if (username || password || search || hash)
+    throw new HoldfastError(
+      "invalid",
+      `${name} holds a user, a password or settings, which no request can use: give the address alone, such as https://s3.example.com, and the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+    );
+  return at;
+}
+
 function bucketOf(url: string, env: NodeJS.ProcessEnv): Bucket {
   const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(url) ?? [];
   if (!/^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/i.test(bucket))
     throw new HoldfastError("invalid", `${url} names no bucket: give s3://BUCKET/PREFIX`);
   const missing = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"].filter((name) => !env[name]);
-  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
+  const endpoint = endpointIn(env);
   const region = env.AWS_REGION || env.AWS_DEFAULT_REGION;
   if (!endpoint && !region) missing.push("AWS_REGION (or AWS_ENDPOINT_URL for another service than Amazon's)");
   if (missing.length > 0)
@@ -91,8 +107,6 @@ function bucketOf(url: string, env: NodeJS.ProcessEnv): Bucket {
   if (env.AWS_SESSION_TOKEN)
     throw new HoldfastError("invalid", "AWS_SESSION_TOKEN is set: backups need keys that last; unset it and use those");
   const at = endpoint || `https://s3.${region}.amazonaws.com`;
-  if (!URL.canParse(at) || !/^https?:/.test(at))
-    throw new HoldfastError("invalid", `AWS_ENDPOINT_URL is no address: give one such as https://s3.example.com`);
   const prefix = path.split("/").filter(Boolean).join("/");
   return {
     bucket,

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { type BackupPlace, folderOfPlace, openPlace, pathOfUser } from "../backup/place.ts";
 import { readKey } from "../backup/sealing.ts";
 import { openVault, plainName, projectsIn, type Vault } from "../backup/vault.ts";
-import { listProjects } from "../contexts/project/links.ts";
+import { type KnownProject, listProjects } from "../contexts/project/links.ts";
 import { type Project, stateHome } from "../contexts/project.ts";
 import { isInside } from "../file-access/paths.ts";
 import { printable } from "../front/presentation/printable.ts";
@@ -70,7 +70,8 @@ function realPathOf(path: string): string {
 }
 
 /** On a server a project has the same name for every machine. */
-const nameOf = ({ id, ledgers }: Project): string => ("server" in ledgers ? ledgers.project : id);
+const nameOf = ({ id, ledgers }: Pick<KnownProject, "id" | "ledgers">): string =>
+  ledgers && "server" in ledgers ? ledgers.project : id;
 
 /** Contract: the project of this folder, or the one that is named; never another because it is the only one that is there. */
 async function projectIn(place: BackupPlace, flags: BackupFlags, project: Project): Promise<string> {
@@ -99,13 +100,16 @@ const listed = (names: readonly string[]): string =>
   names.slice(0, MOST_LISTED).join(", ") +
   (names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : "");
 
-/** With another state directory the folder has another id: what it is called in the usual one is the same project. */
+/** With another state directory the folder has another id: what it is called in the usual ones is the same project. */
 function usualNames({ cwd, state }: BackupFlags): string[] {
   const { HOLDFAST_STATE, ...env } = process.env;
   if (!state && !HOLDFAST_STATE) return [];
-  return listProjects({ cwd, env })
-    .filter(({ here }) => here)
-    .map(({ id }) => id);
+  const usual = [...(state && HOLDFAST_STATE ? [process.env] : []), env];
+  return usual.flatMap((one) =>
+    listProjects({ cwd, env: one })
+      .filter(({ here }) => here)
+      .map((known) => nameOf(known)),
+  );
 }
 
 /** A time that a flag gives, such as 10s or 30d. */

@@ -97,7 +97,7 @@ function aboutCommand(name: string, { help: what, verbs, bare, more, also }: Com
 function ownFlags({ flags }: Verb): string[] {
   const some = Object.entries(flags).filter(([key]) => !Object.hasOwn(PLACE, key) && key !== "json");
   if (some.length === 0) return [];
-  if (some.length > 4) return ["takes what -p takes"];
+  if (some.some(([key]) => key === "permissionMode")) return ["takes what -p takes"];
   return [some.map(([key, flag]) => `--${spellingsOf(key, flag)[0].name}`).join(", ")];
 }
 

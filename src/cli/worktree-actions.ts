@@ -7,6 +7,7 @@ import { jobsIn } from "../mechanisms/jobs/job-dir.ts";
 import type { Board } from "../mechanisms/tasks/board.ts";
 import { openBoard } from "../mechanisms/tasks/index.ts";
 import { shownOwner, type Task } from "../mechanisms/tasks/port.ts";
+import { machineText, notHere, tellRemoved, treesElsewhere } from "../mechanisms/worktrees/elsewhere.ts";
 import { type ComparedTree, type ListedTree, openWorktrees } from "../mechanisms/worktrees/index.ts";
 import type { MergedTree } from "../mechanisms/worktrees/merge.ts";
 import { branchOf, type RemovalPlan } from "../mechanisms/worktrees/port.ts";
@@ -15,7 +16,6 @@ import { counted } from "../text/counted.ts";
 import { newFilePatch } from "./commands/diff-page.ts";
 import { ledgerReaders } from "./ledger-readers.ts";
 import type { OpenState } from "./open.ts";
-import { machineText, notHere, tellRemoved, treesElsewhere } from "./worktrees-elsewhere.ts";
 
 /** Untracked files that are longer are named only. */
 const MAX_BYTES = 256_000;

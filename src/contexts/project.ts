@@ -7,7 +7,7 @@ import { crashPoint } from "../ledger/crash-point.ts";
 import { HoldfastError } from "../ledger/error.ts";
 import { makeDir } from "../ledger/make-dir.ts";
 import type { StorePlace } from "../ledger/open-store.ts";
-import { isServer, projectIn } from "../ledger/server-address.ts";
+import { checkCredentials, isMistyped, isServer, projectIn } from "../ledger/server-address.ts";
 import { type DirId, type Here, idAt, isSameElsewhere, lookHere, openDirectory } from "./project/here.ts";
 import { type Doubt, everyPlace, matchHere } from "./project/match.ts";
 import {
@@ -79,12 +79,20 @@ interface Home {
 /** `$HOLDFAST_STATE` stands for `state` where none is given: an address with a password stays out of the list of processes. */
 export function openHome({ state, env = process.env }: Pick<ProjectOptions, "state" | "env">): Home {
   const wanted = state ?? (env.HOLDFAST_STATE || stateHome(env));
-  if (isServer(wanted)) return { home: stateHome(env), server: wanted };
+  if (isServer(wanted)) {
+    checkCredentials(wanted);
+    return { home: stateHome(env), server: wanted };
+  }
   const scheme = /^\s*([a-z][a-z0-9+.-]*):\/\//i.exec(wanted)?.[1];
   if (scheme !== undefined && scheme !== "sqlite" && scheme !== "file")
     throw new HoldfastError(
       "invalid",
       `${scheme}:// is no place for state: give a directory, sqlite:FILE, or redis://, rediss://, redis+sentinel:// (in small letters)`,
+    );
+  if (scheme === undefined && isMistyped(wanted))
+    throw new HoldfastError(
+      "invalid",
+      "the state is to be at what looks like an address and is none: write redis://, rediss:// or redis+sentinel://, with a colon and two slashes; a directory begins with / or ./",
     );
   const named = wanted.replace(/^(sqlite|file):(\/\/)?/, "");
   if (named.trim() === "") throw nowhere(wanted);

@@ -226,6 +226,12 @@ export interface StoreDurability {
   says: string;
 }
 
+/** For people. */
+export interface StoreUnfit {
+  why: string;
+  remedy: string;
+}
+
 export interface Store {
   /** Contract: it holds no password. */
   readonly url: string;
@@ -234,6 +240,8 @@ export interface Store {
   readonly durability: StoreDurability;
   /** The server that keeps it and its version, for people; left out where no server does. */
   readonly server?: string;
+  /** Why that server takes no writes, as it was when the store was opened; left out where nothing is seen that hinders them. */
+  readonly unfit?: StoreUnfit;
   /**
    * Whether other machines may reach it. Contract: on a network a holder of a lease that is kept stops by its own clock (`Lease.keep`), and
    * whatever waits for an answer ends with `unreachable`.

@@ -19,7 +19,7 @@ import { loopEvents } from "./events.ts";
 import { mergeSeams } from "./merge.ts";
 import { withMachine } from "./moved.ts";
 import type { Outstanding } from "./outstanding.ts";
-import type { Mechanism, Progress } from "./seams.ts";
+import type { HasWork, Mechanism, Progress } from "./seams.ts";
 import { acrossTimelines } from "./timelines.ts";
 import { transcript, transcriptIn } from "./transcript.ts";
 
@@ -39,7 +39,7 @@ export interface Host {
   /** Whether a process that is to be waited for holds the agent: one that hangs past its lease is not. */
   isHeld(context: string, agent: string): Promise<boolean>;
   /** Whether the idle agent has something to take in, as far as can be seen without holding it. */
-  wants(ledger: Ledger, agent: string): Promise<boolean>;
+  wants(ledger: Ledger, agent: string): Promise<HasWork>;
   /** Ledgers beside a context's own that may give its agents work. */
   readonly alsoWokenBy: readonly string[];
   /** What is not over for that agent while it is idle. */

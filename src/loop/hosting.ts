@@ -202,7 +202,9 @@ export function createHosting(opts: HostingOptions): Hosting {
       return false;
     }
     try {
-      if (!cutShort(viewOf(ledger, agent)) && !(await host.wants(ledger, agent))) return false;
+      const wanted = cutShort(viewOf(ledger, agent)) || (await host.wants(ledger, agent));
+      if (wanted === "later") waiting.add({ context, agent }, Date.now() + TICK_MS);
+      if (wanted !== true) return false;
       if (!place && !slots.hasRoom) {
         waiting.addForRoom({ context, agent });
         return false;

@@ -60,15 +60,17 @@ const ASK_MS = 1_000;
 const GRACE_MS = 30_000;
 
 export interface Machines {
+  /** So long a machine counts as living after its last host was seen. */
+  graceMs: number;
   /** Contract: whether an agent of that context may be taken here: one with a worktree stays with its machine while that lives. */
   mayRunHere(ledger: Ledger, agent: string): Promise<boolean>;
+  /** Contract: whether hosts of that machine are seen, or were a while ago. */
+  lives(machine: string): Promise<boolean>;
   /** Says that this machine lives, until the signal; one of its processes does. */
   announce(signal: AbortSignal): Promise<void>;
 }
 
-/** `graceMs`: so long a machine counts as living after its last host was seen. */
-export function createMachines(store: Store, opts: { here: OwnPlace; graceMs?: number }): Machines {
-  const graceMs = opts.graceMs ?? Number(process.env.HOLDFAST_MACHINE_GRACE_MS ?? GRACE_MS);
+export function createMachines(store: Store, opts: { here: OwnPlace }): Machines {
   const asked = new Map<string, { at: number; isSeen: boolean; seenAt: number }>();
 
   async function lives(machine: string): Promise<boolean> {
@@ -80,10 +82,12 @@ export function createMachines(store: Store, opts: { here: OwnPlace; graceMs?: n
       asked.set(machine, { at: now, isSeen, seenAt: isSeen ? now : (before?.seenAt ?? now) });
     }
     const { isSeen, seenAt } = asked.get(machine)!;
-    return isSeen || now - seenAt < graceMs;
+    return isSeen || now - seenAt < machines.graceMs;
   }
 
-  return {
+  const machines: Machines = {
+    graceMs: Number(process.env.HOLDFAST_MACHINE_GRACE_MS ?? GRACE_MS),
+    lives,
     async mayRunHere(ledger, agent) {
       const { isHere, machine, tree } = whereaboutsOf(ledger, agent, opts.here);
       return isHere || tree === undefined || machine === undefined || !(await lives(machine));
@@ -97,6 +101,7 @@ export function createMachines(store: Store, opts: { here: OwnPlace; graceMs?: n
       }
     },
   };
+  return machines;
 }
 
 /** Resolves when it is lost, or on abort. */

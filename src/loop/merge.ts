@@ -10,6 +10,7 @@ import type {
   Asked,
   GateCall,
   Grants,
+  HasWork,
   Heard,
   Input,
   Looked,
@@ -52,7 +53,7 @@ export interface Merged {
   start(turn: Turn): Promise<Note[]>;
   end(turn: Turn, reason: string): Promise<void>;
   /** Whether any mechanism has something for the idle agent. */
-  wants(agent: AgentView): Promise<boolean>;
+  wants(agent: AgentView): Promise<HasWork>;
   outstanding(agent: AgentView): Outstanding[];
   idle(turn: Turn): Promise<void>;
   /** Resolves when any mechanism wants the idle agent. */
@@ -252,8 +253,13 @@ function mergeLife(
       for (const m of mechanisms) await m.end?.(turn, reason).catch(() => undefined);
     },
     async wants(agent) {
-      for (const m of mechanisms) if (await m.wants?.(agent)) return true;
-      return false;
+      let wanted: HasWork = false;
+      for (const m of mechanisms) {
+        const one = await m.wants?.(agent);
+        if (one === true) return true;
+        wanted = one || wanted;
+      }
+      return wanted;
     },
     outstanding: (agent) => mechanisms.flatMap((m) => m.outstanding?.(agent) ?? []),
     async idle(turn) {

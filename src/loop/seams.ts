@@ -334,6 +334,9 @@ export interface Seams {
   stop: (turn: Turn, reply: Reply, opts: StopOptions) => Promise<Note[]> | Note[];
 }
 
+/** "later": it has, and another machine is to take it in while that lives; nobody writes down when that changes. */
+export type HasWork = boolean | "later";
+
 /** One capability attached to the loop. Its events, its slice of the state and its tools belong to it alone. */
 export interface Mechanism extends LeaseWatch {
   name: string;
@@ -378,7 +381,7 @@ export interface Mechanism extends LeaseWatch {
   /** Contract: false keeps a tool from that agent; the pool of one agent stays the same between rounds unless a fact changed. */
   offers?: (tool: Tool, turn: Turn) => boolean;
   /** Contract: whether the idle agent has something to take in; looked at by hosts that do not hold it. Changes nothing. */
-  wants?: (agent: AgentView) => Promise<boolean> | boolean;
+  wants?: (agent: AgentView) => Promise<HasWork> | HasWork;
   /** Contract: what is not over; changes nothing and answers at once. Whoever keeps a process or hosts agents asks this, and knows no mechanism. */
   outstanding?: (agent: AgentView) => Outstanding[];
   /** Ledgers beside the context's own that may give its agents work (the project's board). */

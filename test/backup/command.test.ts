@@ -213,3 +213,17 @@ test("a drill that is interrupted leaves nothing behind", async () => {
   expect([0, 130]).toContain(code); // it may have been done already
   expect(fs.readdirSync(tmp).filter((name) => name.startsWith("holdfast-drill-"))).toEqual([]);
 }, 60_000);
+
+test.runIf(hasRedis())("with HOLDFAST_STATE set the restore into another state finds the project by that", async () => {
+  const server = await startRedis();
+  onTestFinished(() => server.stop());
+  const opts = place({ HOLDFAST_STATE: server.url("api") });
+  const dir = path.dirname(opts.cwd);
+  await said(opts, ["-p", "hello", "--model", "rehearsal"]);
+  await said(opts, ["backup", "now", `${dir}/backups`]);
+  const listed = await said(opts, ["project", "ls"]);
+  const text = await said(opts, ["backup", "restore", `${dir}/backups`, "--state", `${dir}/restored`]);
+  expect([listed.includes("on a server"), listed.includes("never used"), text]).toEqual([
+    ...[true, false, expect.stringMatching(/1 context/)],
+  ]);
+});

@@ -39,6 +39,24 @@ describe("backup schedule", () => {
     expect(command).toContain(`${process.execPath} ${bin} backup now`);
   }, 30_000);
 
+  it("shows nothing of a user and a password in the endpoint of a bucket, and refuses it, as `now` does", async () => {
+    const env = {
+      AWS_ENDPOINT_URL: "http://me:hush-hush@127.0.0.1:1",
+      AWS_ACCESS_KEY_ID: "a",
+      AWS_SECRET_ACCESS_KEY: "b",
+    };
+    const opts = place(env);
+    const said = [];
+    for (const verb of ["schedule", "now"]) said.push(await runCli(["backup", verb, "s3://bucket/x"], opts));
+    expect(said.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual(
+      Array(2).fill([
+        2,
+        "",
+        expect.stringMatching(/^holdfast: AWS_ENDPOINT_URL holds a user, a password or settings, which(?!.*hush)/),
+      ]),
+    );
+  }, 30_000);
+
   it("names the key in the line and in the settings, and says which secrets it leaves out", async () => {
     const opts = place({ HOLDFAST_STATE: "redis://me:hush-hush@127.0.0.1:1/0?project=p" });
     const key = path.join(opts.dir, "key");

@@ -101,6 +101,43 @@ describe.runIf(hasRedis())("holdfast doctor, for a state on a server", () => {
     });
   });
 
+  it("is not content with a server that takes no writes: it lacks the replicas that are to confirm them, or its memory is full", async () => {
+    const server = await serve("--appendonly", "yes", "--appendfsync", "always");
+    const lacking = server.url("p", "&replicas=2");
+    const without = await stateOf(lacking);
+    const run = await runCli(["-p", "hello", "--model", "rehearsal", "--state", lacking], { cwd, state });
+    server.cli("SET", "filler", "x".repeat(1_000));
+    server.cli("CONFIG", "SET", "maxmemory", "1000");
+    expect({ without, run: [run.code, run.stderr], full: await stateOf(server.url("p")) }).toEqual({
+      without: {
+        code: 1,
+        found: {
+          ...{ what: "state", ok: false, store: expect.anything() },
+          says: expect.stringContaining("2 of its replicas are to confirm each write, and 0 follow it"),
+          do: "start the replicas, or give a smaller replicas=N in the address",
+        },
+      },
+      run: [1, expect.stringContaining("lacks replicas (0 of 2 confirmed it)")],
+      full: {
+        code: 1,
+        found: {
+          ...{ what: "state", ok: false, store: expect.anything() },
+          says: expect.stringContaining("its memory is full, so that nothing more is written"),
+          do: "raise the server's maxmemory",
+        },
+      },
+    });
+  }, 30_000);
+
+  it("says that a server does not speak TLS", async () => {
+    const server = await serve();
+    const { code, stdout } = await doctor(server.url("p").replace("redis:", "rediss:"));
+    expect([
+      code,
+      /nobody answers with TLS there: rediss:\/\/ takes a port|is not trusted \(ERR_SSL/.test(stdout),
+    ]).toEqual([1, true]);
+  }, 30_000);
+
   it("says in one line that a server is not there, and does not show its password", async () => {
     const server = await serve();
     await server.kill();

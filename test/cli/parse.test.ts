@@ -326,6 +326,10 @@ describe("the tables", () => {
       Object.keys(COMMANDS.contexts!.verbs).filter((verb) => !contexts.includes(`holdfast contexts ${verb}`)),
     ).toEqual([]);
     expect(contexts).not.toContain("--permission-mode");
+    const backups = help(["backup"]);
+    expect([backups.includes("takes what -p takes"), /prune.*\n?.*--keep, --dry-run, --force/.test(backups)]).toEqual([
+      ...[false, true],
+    ]);
     const restore = help(["contexts", "restore"]);
     expect(restore).toMatch(
       /^holdfast contexts restore CONTEXT CHECKPOINT\n[\s\S]*--only PARTS[\s\S]*--keep-changed[\s\S]*--force/,

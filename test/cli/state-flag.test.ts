@@ -32,6 +32,21 @@ it("an empty --state, and one that names no file, is refused in one line and mak
   expect(fs.readdirSync(opts.cwd)).toEqual([]);
 });
 
+it("a mistyped address of a server makes no folder of that name, and nothing of it is printed", async () => {
+  const opts = place();
+  const given = ["rediss//:SECRET@host/0", "redis;//:SECRET@host", "redis://:SEC@SECRET@127.0.0.1:1/0?project=p"];
+  const said = [];
+  for (const state of given) {
+    said.push(await runCli(["tasks", "add", "x", "--state", state], opts));
+    said.push(await runCli(["tasks", "add", "x"], { ...opts, env: { HOLDFAST_STATE: state } }));
+    said.push(await runCli(["state", "copy", state, path.join(opts.dir, "to")], opts));
+  }
+  expect(said.map(({ code, stdout, stderr }) => [code, stdout, stderr.split("\n").length, /SEC/.test(stderr)])).toEqual(
+    Array(9).fill([2, "", 2, false]),
+  );
+  expect([fs.readdirSync(opts.dir), fs.readdirSync(opts.cwd)]).toEqual([["project"], []]);
+}, 30_000);
+
 it("an empty $HOLDFAST_STATE counts as not set", () => {
   expect(openHome({ env: { HOLDFAST_STATE: "", XDG_STATE_HOME: "/x" } })).toEqual({ home: "/x/holdfast" });
   expect(() => openHome({ state: "" })).toThrow(expect.objectContaining({ code: "invalid" }));

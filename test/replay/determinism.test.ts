@@ -50,6 +50,7 @@ const LISTED: Record<string, string> = {
   "mechanisms/tasks/orphans.ts: Date.now": "when the board is swept",
   "mechanisms/team/decide.ts: newId": "a tool's result",
   "mechanisms/team/index.ts: newId": "an input that a hook gave: comes from outside",
+  "mechanisms/worktrees/away.ts: Date.now": "how long what ledgers tell of trees of other machines is not read again",
   "mechanisms/worktrees/turns.ts: Date.now": "how long one waits for a lock",
 };
 

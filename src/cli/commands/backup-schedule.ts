@@ -1,6 +1,8 @@
 // `holdfast backup schedule`: what to put into a crontab or the settings, so that it backs up this very store. Installs nothing.
+
 import { homedir, userInfo } from "node:os";
 import { resolve } from "node:path";
+import { endpointIn } from "../../backup/s3-place.ts";
 import { absoluteState, commandLine, shellWord } from "../../front/presentation/command-line.ts";
 import { printable } from "../../front/presentation/printable.ts";
 import { HoldfastError } from "../../ledger/error.ts";
@@ -107,10 +109,7 @@ function variablesOf(flags: Flags, { place, keyFile }: { place: string; keyFile:
   if (place.startsWith("s3://")) {
     putSecret("AWS_ACCESS_KEY_ID");
     putSecret("AWS_SECRET_ACCESS_KEY");
-    const [region, endpoint] = [
-      env.AWS_REGION || env.AWS_DEFAULT_REGION,
-      env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL,
-    ];
+    const [region, endpoint] = [env.AWS_REGION || env.AWS_DEFAULT_REGION, endpointIn(env)];
     put("AWS_REGION", region);
     put("AWS_ENDPOINT_URL", endpoint);
     if (!region && !endpoint)

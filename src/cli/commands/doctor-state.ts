@@ -61,6 +61,8 @@ async function onServer(ledgers: Extract<StorePlace, { server: string }>, flags:
     const found = { what: "state", says, store: seen };
     const problem = await notForWriting(store, flags);
     if (problem) return problem;
+    if (store.unfit)
+      return { ...found, says: `${url}: ${server}: ${store.unfit.why}`, ok: false, do: store.unfit.remedy };
     const todo = [...(mayLose ? [KEEP_IT] : []), ...(exposed.length > 0 ? [CLOSE_IT] : [])];
     return todo.length === 0 ? { ...found, ok: true } : { ...found, ok: false, warning: true, do: todo.join("; ") };
   } finally {

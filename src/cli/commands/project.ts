@@ -49,8 +49,8 @@ function list(all: KnownProject[], flags: Look): number {
   }
   if (all.length === 0) process.stderr.write("No projects yet: one begins with the first work in a folder.\n");
   for (const one of all) {
-    const used =
-      one.usedAt === undefined ? "never used" : new Date(one.usedAt).toISOString().slice(0, 16).replace("T", " ");
+    const unknown = one.ledgers && "server" in one.ledgers ? "on a server" : "never used";
+    const used = one.usedAt === undefined ? unknown : new Date(one.usedAt).toISOString().slice(0, 16).replace("T", " ");
     process.stdout.write(
       `${one.here ? "*" : " "} ${one.id.slice(0, 8)}  ${used.padEnd(16)}  ${printable(foldersOf(one))}\n`,
     );

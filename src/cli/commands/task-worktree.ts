@@ -3,11 +3,11 @@ import type { Project } from "../../contexts/project.ts";
 import { commandLine } from "../../front/presentation/command-line.ts";
 import { isHoldfastError, messageOf } from "../../ledger/error.ts";
 import type { Store } from "../../ledger/store.ts";
+import { machineText, treesElsewhere } from "../../mechanisms/worktrees/elsewhere.ts";
 import { openWorktrees } from "../../mechanisms/worktrees/index.ts";
 import { stateLines, type WorktreeState } from "../../mechanisms/worktrees/port.ts";
 import { visible } from "../../text/visible.ts";
 import type { PlaceFlags } from "../flags.ts";
-import { machineText, treesElsewhere } from "../worktrees-elsewhere.ts";
 
 export interface SeenWorktree {
   lines: string[];

@@ -10,12 +10,25 @@ const LONGEST_PAUSE_MS = 1_000;
 export class LostAnswer extends Error {
   /** Nobody listens at that address: more often a wrong address than a server that comes back. */
   readonly nobodyListens: boolean;
-  constructor(why: string, { nobodyListens = false, ...opts }: { cause?: unknown; nobodyListens?: boolean } = {}) {
+  /** It answered, and too few replicas confirmed that. */
+  readonly lacksReplicas: boolean;
+  constructor(
+    why: string,
+    {
+      nobodyListens = false,
+      lacksReplicas = false,
+      ...opts
+    }: { cause?: unknown; nobodyListens?: boolean; lacksReplicas?: boolean } = {},
+  ) {
     super(why, opts);
     this.name = "LostAnswer";
     this.nobodyListens = nobodyListens;
+    this.lacksReplicas = lacksReplicas;
   }
 }
+
+/** Time was up. */
+class LateAnswer extends LostAnswer {}
 
 export interface Patience {
   /** How long it may still take; not above zero: no more. */
@@ -39,13 +52,15 @@ export async function untilKnown<T>(
   ask: (withinMs: number) => Promise<T>,
   { leftMs, leftUnheardMs = leftMs, ...asked }: Patience,
 ): Promise<T> {
+  let lost: LostAnswer | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       return await within(Math.max(leftMs(), FIRST_PAUSE_MS), ask);
     } catch (error) {
       if (!(error instanceof LostAnswer)) throw error;
       const left = error.nobodyListens ? Math.min(leftMs(), leftUnheardMs()) : leftMs();
-      if (left <= pauseMs) throw unreachable(asked, error);
+      if (!(error instanceof LateAnswer)) lost = error; // the last that says more
+      if (left <= pauseMs) throw unreachable(asked, lost ?? error);
       await sleep(pauseMs * (0.5 + Math.random() / 2)); // not all of them at the same moment
     }
   }
@@ -54,7 +69,7 @@ export async function untilKnown<T>(
 async function within<T>(ms: number, ask: (withinMs: number) => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LostAnswer("it did not answer in time")), ms);
+    timer = setTimeout(() => reject(new LateAnswer("it did not answer in time")), ms);
   });
   try {
     return await Promise.race([ask(ms), late]);
@@ -67,5 +82,11 @@ function unreachable({ url, writes }: Pick<Patience, "url" | "writes">, cause: L
   const then = writes
     ? "what was being written may be recorded or not; see to the server, then go on"
     : "see to the server, then try again";
+  if (cause.lacksReplicas)
+    return new HoldfastError(
+      "unreachable",
+      `the store ${url} lacks replicas (${cause.message}), and nothing counts that they have not confirmed: see to the replicas, or give a smaller replicas=N in the address; what was being written may be recorded or not`,
+      { cause },
+    );
   return new HoldfastError("unreachable", `the store ${url} cannot be reached (${cause.message}): ${then}`, { cause });
 }

@@ -67,18 +67,22 @@ function meaning(error: ServerError, shown: string): Error | undefined {
   return undefined;
 }
 
+/** A server without TLS waits for the end of what it takes for a command. */
+const TLS_MS = 2_000;
+
 /** Contract: `withinMs` covers the whole of it, greeting included. */
 export async function connectRedis(
   address: RedisAddress,
   { host, port }: Endpoint,
   opts: { withinMs: number; password?: string | undefined; database?: number; username?: string | undefined },
 ): Promise<RedisConnection> {
-  const { createClient, ErrorReply, RESP_TYPES } = await import("@redis/client");
+  const { ConnectionTimeoutError, createClient, ErrorReply, RESP_TYPES } = await import("@redis/client");
   const { password, username, database } = opts;
+  const withinMs = address.tls ? Math.min(opts.withinMs, TLS_MS) : opts.withinMs;
   const tls = address.tls ? { tls: true as const, ...(isIP(host) === 0 && { servername: host }), ...address.tls } : {};
   const client = createClient({
     RESP: 2,
-    socket: { host, port, connectTimeout: opts.withinMs, reconnectStrategy: false, ...tls },
+    socket: { host, port, connectTimeout: withinMs, reconnectStrategy: false, ...tls },
     ...(password !== undefined && { password }),
     ...(username !== undefined && { username }),
     ...(database && { database }),
@@ -107,12 +111,16 @@ export async function connectRedis(
   const end = () => {
     if (client.isOpen) client.destroy();
   };
-  const hanging = setTimeout(end, opts.withinMs);
+  const hanging = setTimeout(end, withinMs);
   try {
     await client.connect();
     client.unref(); // a call that waits keeps the process alive by its timer
   } catch (error) {
     end();
+    if (error instanceof ConnectionTimeoutError && address.tls)
+      throw new LostAnswer("nobody answers with TLS there: rediss:// takes a port of the server that speaks TLS", {
+        ...{ cause: error, nobodyListens: true },
+      });
     throw said(error);
   } finally {
     clearTimeout(hanging);

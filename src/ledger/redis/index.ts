@@ -44,7 +44,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
   const link = createLink(address, { hangMs, patient: opts.patient ?? false, onProblem: opts.onProblem });
   try {
     const leftMs = patienceOf(OPEN_MS);
-    const { durability, replicas, name } = await inspectServer(link, leftMs);
+    const { durability, replicas, name, unfit } = await inspectServer(link, leftMs);
     link.replicas = replicas;
     const asked = [link.prefix, String(FORM), opts.readOnly ? "0" : "1", newId("store"), UNFINISHED_RESTORE];
     const answer = await link.step("enter", asked, { leftMs, confirmed: !opts.readOnly });
@@ -58,7 +58,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
       identity: String(identity),
       writer: opts.version ?? WRITER,
     };
-    return createRedisStore(link, { ...settings, ...opts, leaseMs, durability, server: name, onlyRead });
+    return createRedisStore(link, { ...settings, ...opts, leaseMs, durability, server: name, unfit, onlyRead });
   } catch (error) {
     link.close();
     throw error;
@@ -67,6 +67,7 @@ export async function openRedisStore(url: string, opts: StoreOptions = {}): Prom
 
 interface Settings extends Pick<StoreOptions, "interactive" | "beforeClose">, Pick<Store, "durability"> {
   server: string;
+  unfit: Store["unfit"] | undefined;
   leaseMs: number;
   hangMs: number;
   /** How often the bell had rung when it was opened. */
@@ -94,6 +95,7 @@ function createRedisStore(link: RedisLink, settings: Settings): Store {
     identity: settings.identity,
     durability,
     server: settings.server,
+    ...(settings.unfit !== undefined && { unfit: settings.unfit }),
     reach: "network",
     silentSince: link.silentSince,
     ...(onlyRead && { readOnly: onlyRead }),

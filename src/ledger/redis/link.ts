@@ -103,7 +103,8 @@ export function createLink(address: RedisAddress, { hangMs, patient: stays, onPr
         throw new LostAnswer(`it cannot ask replicas (${error.code})`, { cause: error });
       }),
     );
-    if (there < link.replicas) throw new LostAnswer(`${there} of ${link.replicas} replicas confirmed it`);
+    if (there < link.replicas)
+      throw new LostAnswer(`${there} of ${link.replicas} confirmed it`, { lacksReplicas: true });
   }
 
   async function ask(send: (on: RedisConnection) => Promise<unknown>, opts: AskOptions): Promise<unknown> {

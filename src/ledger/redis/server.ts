@@ -1,7 +1,7 @@
 // The server behind a store: its version, whether it may throw data away, what it promises.
 import { HoldfastError, isHoldfastError } from "../error.ts";
 import { durabilityOf } from "../networked/durability.ts";
-import type { StoreDurability } from "../store.ts";
+import type { StoreDurability, StoreUnfit } from "../store.ts";
 import type { RedisLink } from "./link.ts";
 import { fieldsOf } from "./reading.ts";
 
@@ -11,6 +11,8 @@ export interface Server {
   durability: StoreDurability;
   /** How many replicas shall confirm each write. */
   replicas: number;
+  /** Why it takes no writes now. */
+  unfit?: StoreUnfit;
   /** Its name and version. */
   name: string;
 }
@@ -46,7 +48,24 @@ export async function inspectServer(link: RedisLink, leftMs: () => number): Prom
   const name = info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${version}`;
   const most = Number(info.maxmemory ?? 0);
   const used = most > 0 ? `, ${Math.round((Number(info.used_memory ?? 0) / most) * 100)} % of its memory used` : "";
-  return { durability, replicas, name: name + used };
+  const unfit = unfitness(info, { connected, replicas });
+  return { durability, replicas, name: name + used, ...(unfit !== undefined && { unfit }) };
+}
+
+function unfitness(
+  info: Record<string, string>,
+  { connected, replicas }: { connected: number; replicas: number },
+): StoreUnfit | undefined {
+  if (connected < replicas)
+    return {
+      why: `${replicas} of its replicas are to confirm each write, and ${connected} follow it, so that none counts`,
+      remedy: "start the replicas, or give a smaller replicas=N in the address",
+    };
+  const most = Number(info.maxmemory ?? 0);
+  // As the server itself counts before it says OOM.
+  const used = Number(info.used_memory ?? 0) - Number(info.mem_not_counted_for_evict ?? 0);
+  if (most === 0 || used < most) return undefined;
+  return { why: "its memory is full, so that nothing more is written", remedy: "raise the server's maxmemory" };
 }
 
 const DISK: Record<string, "before it counts" | "every second"> = {

@@ -13,7 +13,7 @@ import { BOARD_LEDGER, boardCodec, type boardEvents } from "./events.ts";
 import { type BoardFact, type BoardState, boardIn, boardSlice, callKey } from "./fold.ts";
 import { inOrder, isClaimable, openBlockers } from "./graph.ts";
 import { releaseOrphans, type Sweep } from "./orphans.ts";
-import type { By, Changed, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "./port.ts";
+import type { By, Changed, ClaimChoice, NewTask, Task, TaskBoard, TaskChanges, TaskFilter } from "./port.ts";
 
 export interface BoardOptions {
   /** Running tasks an owner may have (default 1). */
@@ -24,7 +24,7 @@ export interface BoardOptions {
 
 export interface Board extends TaskBoard {
   /** The owner's running task, else the best claimable one that fits. Contract: undefined when there is none; one winner. */
-  claimNext(by: By, opts?: { fits?: (task: Task) => boolean }): Promise<Task | undefined>;
+  claimNext(by: By, opts?: ClaimChoice): Promise<Task | undefined>;
   release(id: string, by: By, note?: string): Promise<Task>;
   /** Every running task of an owner that was shut down, failed or deleted. */
   releaseAll(owner: string, by: By, note: string): Promise<Task[]>;
@@ -91,10 +91,10 @@ export async function openBoardOn(store: Store, opts: BoardOptions = {}): Promis
       await write(by, (state) => decideClaim(sceneOf(state, by), findTask(state.tasks, id)));
       return task(id);
     },
-    async claimNext(by, { fits = () => true } = {}) {
+    async claimNext(by, choice = {}) {
       let chosen: string | undefined;
       const events = await write(by, (state) => {
-        const next = decideClaimNext(sceneOf(state, by), fits);
+        const next = decideClaimNext(sceneOf(state, by), choice);
         chosen = next.task?.id;
         return next.decision;
       });

@@ -15,7 +15,7 @@ import {
 } from "./decision.ts";
 import type { BoardState } from "./fold.ts";
 import { byWorth, freedBy, isClaimable, openBlockers, type Tasks } from "./graph.ts";
-import { type By, ownerOf, type Task, type UnknownOutcome } from "./port.ts";
+import { type By, type ClaimChoice, ownerOf, type Task, type UnknownOutcome } from "./port.ts";
 import { names, short } from "./task-text.ts";
 
 /** `tasks` may show the task as it will be after what else is decided in the same call. */
@@ -62,7 +62,10 @@ export function decideClaim({ state, tasks, by, note, limit }: Scene, task: Task
 }
 
 /** Its own running task first, then one kept for it, then the best of all that `fits`. */
-export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { task?: Task; decision: BoardDecision } {
+export function decideClaimNext(
+  scene: Scene,
+  { fits = () => true, leaves = () => false }: ClaimChoice,
+): { task?: Task; decision: BoardDecision } {
   const { state, by } = scene;
   const owner = ownerOf(by);
   const [own] = state.running.get(owner) ?? [];
@@ -70,7 +73,7 @@ export function decideClaimNext(scene: Scene, fits: (task: Task) => boolean): { 
   let best: Task | undefined;
   const goesBefore = (a: Task, b: Task) => Number(a.owner === null) - Number(b.owner === null) || byWorth(a, b);
   for (const task of state.tasks.values()) {
-    if (!isClaimable(state.tasks, task, owner) || (task.owner === null && !fits(task))) continue;
+    if (!isClaimable(state.tasks, task, owner) || leaves(task) || (task.owner === null && !fits(task))) continue;
     if (!best || goesBefore(task, best) < 0) best = task;
   }
   return best ? { task: best, decision: decideClaim(scene, best) } : { decision: NOTHING };

@@ -13,7 +13,7 @@ import { createTaskGetTool } from "./get-task.ts";
 import { ALLOWED, taskHooks } from "./hooks.ts";
 import { createTaskListTool } from "./list-tasks.ts";
 import { backInPlace, placeEvents, placesSlice } from "./places.ts";
-import type { Task } from "./port.ts";
+import { ownerOf, type Remaking, type Task } from "./port.ts";
 import { movesFor, type PlaceOf, TASKS_SLICE, type TaskFacts } from "./task-tree.ts";
 import { createTaskUpdateTool } from "./update-task.ts";
 
@@ -21,16 +21,24 @@ import { createTaskUpdateTool } from "./update-task.ts";
 export const openBoard = async (store: Store, opts: BoardOptions = {}): Promise<Board> =>
   (await import("./board.ts")).openBoardOn(store, opts);
 
-/** For who claims without a call: the same move, and where it leads. */
+/**
+ * For who claims without a call: the same move, and where it leads. `remade`: what came of a worktree whose machine is gone; nothing where
+ * there was nothing to do.
+ */
 export const placeFor =
-  (placeOf: PlaceOf | undefined) =>
+  (placeOf: PlaceOf | undefined, remade?: (worktree: string, by: string) => Promise<Remaking | undefined>) =>
   async (
     task: Task,
     turn: Pick<Turn, "context" | "agent" | "root" | "slice">,
-  ): Promise<{ events: TaskFacts; path?: string }> => {
+  ): Promise<{ events: (TaskFacts[number] | Remaking["event"])[]; path?: string; says?: string }> => {
+    const made = task.worktree === null ? undefined : await remade?.(task.worktree, ownerOf(turn));
     const events = await movesFor(task, turn, placeOf);
     const moved = events.find((fact) => fact.type === "agent.moved")?.data;
-    return { events, ...(moved?.root && { path: moved.root }) };
+    return {
+      events: [...events, ...(made ? [made.event] : [])],
+      ...(moved?.root && { path: moved.root }),
+      ...(made && { says: made.says }),
+    };
   };
 
 export interface TasksOptions {

@@ -95,7 +95,9 @@ async function found(board: OpenTaskBoard, id: string): Promise<Task | undefined
 
 function lost({ id, worktree }: Task, isThere: boolean): string | undefined {
   if (worktree === null) return `${id} has no worktree any more`;
-  return isThere ? undefined : `the worktree ${worktree} of ${id} is not there`;
+  return isThere
+    ? undefined
+    : `the worktree ${worktree} of ${id} is not there (create_worktree with task_id ${id} makes it anew)`;
 }
 
 function ending(task: Task | undefined): string {

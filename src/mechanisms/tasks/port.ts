@@ -94,6 +94,21 @@ export interface Changed {
 }
 
 /** What the tools need of the board. Contract: a refusal throws `refused`, `invalid` or `not_found`, and nothing has changed. */
+/** What came of the worktree of a task whose machine is gone. */
+export interface Remaking {
+  event: { type: "worktree.created"; data: Record<string, unknown> };
+  /** For the agent: what is lost, and where it begins. */
+  says: string;
+}
+
+/** Which tasks one takes up by itself. */
+export interface ClaimChoice {
+  /** Asked of those that nobody is named for. */
+  fits?: (task: Task) => boolean;
+  /** Not now, whoever is named. */
+  leaves?: (task: Task) => boolean;
+}
+
 export interface TaskBoard {
   create(tasks: NewTask[], by: By): Promise<Task[]>;
   update(id: string, changes: TaskChanges, by: By): Promise<Changed>;

@@ -22,6 +22,7 @@ export interface TeamOptions {
   /** Opened when a teammate first looks for work. */
   board?: () => Promise<TeamBoard>;
   place?: Autonomy["place"];
+  isElsewhere?: Autonomy["isElsewhere"];
   define?: LeadToolsOptions["define"];
   mostTeammates?: number;
   /** Agents of a context in all (default 64). */
@@ -34,8 +35,12 @@ export interface TeamOptions {
 const MOST_HELD = 8;
 
 export function createTeam(opts: TeamOptions = {}): Mechanism {
-  const { board, place } = opts;
-  const autonomy: Autonomy | undefined = board && { board, ...(place && { place }) };
+  const { board, place, isElsewhere } = opts;
+  const autonomy: Autonomy | undefined = board && {
+    board,
+    ...(place && { place }),
+    ...(isElsewhere && { isElsewhere }),
+  };
   let leadTools: Tool[] | undefined;
   let mateTools: Tool[] | undefined;
 
@@ -89,7 +94,7 @@ export function createTeam(opts: TeamOptions = {}): Mechanism {
       const mate = mateOf(agent);
       if (mate?.status !== "active") return false;
       if (mate.unreported.length > 0) return true;
-      return mate.gate === "open" && autonomy !== undefined && hasTask(mate, agent, autonomy);
+      return mate.gate === "open" && autonomy !== undefined && (await hasTask(mate, agent, autonomy));
     },
     idle: reportIdle,
     wake: (turn, signal) => turn.until(() => inboxOf(turn).length > 0, signal).catch(() => undefined),

@@ -8,6 +8,8 @@ import { actorOf, type OpenTaskBoard, ownerOf, shownOwner, type Task } from "../
 import { checkWorktreeName, type Made, type MakePlan, type Worktrees } from "./port.ts";
 
 export interface CreateWorktreePorts {
+  /** This one, where other machines reach the store. */
+  machine?: string | undefined;
   board?: OpenTaskBoard;
   /** Facts by which an agent goes to the worktree of the task that it is at work on. */
   enter?: (task: Task, path: string) => NonNullable<ToolOutput["events"]>;
@@ -35,7 +37,8 @@ export function createWorktreeTool(worktrees: Worktrees, ports: CreateWorktreePo
       ...(bound?.lines ?? []),
       ...made.says,
     ];
-    const data = { name, path, branch, commit, ...(bound?.isBound ? { task } : {}) };
+    const { machine } = ports;
+    const data = { name, path, branch, commit, ...(bound?.isBound ? { task } : {}), ...(machine && { machine }) };
     return { content: lines.join("\n"), events: [{ type: "worktree.created", data }, ...(bound?.events ?? [])] };
   };
   return defineTool<Input>({

@@ -47,6 +47,7 @@ export function openWorktrees({ dir, root, link = [] }: WorktreesPlace): Worktre
     make: async (plan) => (await making()).make(place, plan),
     resumeMake: async (plan) => (await making()).resumeMake(place, plan),
     ensure: async (name, opts) => (await making()).ensure(place, name, opts),
+    remake: async (name, opts) => (await making()).remake(place, name, opts),
     planRemoval: async (name, opts) => (await removing()).planRemoval(place, name, opts),
     remove: async (plan, opts) => (await removing()).removeWorktree(place, plan, opts),
     resumeRemoval: async (plan) => (await removing()).resumeRemoval(place, plan),
@@ -92,7 +93,11 @@ interface WorktreesSlice {
 }
 
 const worktreeEvents = {
-  "worktree.created": { v: 1, schema: () => z.object({ ...named, commit: z.string(), task: z.string().optional() }) },
+  "worktree.created": {
+    v: 1,
+    schema: () =>
+      z.object({ ...named, commit: z.string(), task: z.string().optional(), machine: z.string().optional() }),
+  },
   "worktree.kept": { v: 1, schema: () => z.object({ ...named, note: z.string() }) },
   "worktree.removed": { v: 1, schema: () => z.object({ ...named, head: z.string() }) },
 } satisfies EventDefs;

@@ -7,7 +7,7 @@ import { messageOf } from "../../ledger/error.ts";
 import { makeDir } from "../../ledger/make-dir.ts";
 import { linkFolders } from "./links.ts";
 import { sparseSettings } from "./own-settings.ts";
-import { branchOf, checkWorktreeName, type Made, type MakePlan } from "./port.ts";
+import { branchOf, checkWorktreeName, type Made, type MakePlan, type Remade } from "./port.ts";
 import { dropLeftovers, findRegistered, isRegistered, reasonOf, registeredNames, writeLock } from "./registered.ts";
 import { type Git, headOf, NOT_INTO_SUBMODULES, openGit, repositoryOf, type WorktreeRepository } from "./repository.ts";
 import { afterOthers, type HeldTurn, inTurn } from "./turns.ts";
@@ -129,6 +129,38 @@ export async function ensure(
     await resumeMake(place, { name, path, branch: branchOf(name), commit: "", ...opts });
   else await make(place, await planMake(place, name, opts));
   return path;
+}
+
+/** The one that was made for the same reason before, or a new one at what is known here of its branch. */
+export async function remake(
+  place: WorktreePlace,
+  name: string,
+  opts: { from: string; mark: string },
+): Promise<Remade> {
+  checkWorktreeName(name);
+  const dir = openDir(place.dir);
+  const path = join(dir, name);
+  const branch = branchOf(name);
+  return inTurn({ dir, name }, async (held) => {
+    const at = await open(place, held);
+    const begun = findRegistered(at.main.common, path);
+    if (begun?.lock?.ours && begun.lock.mark === opts.mark) {
+      const commit = (await at.git(["rev-parse", "--verify", "HEAD^{commit}"], { gitDir: begun.admin })).trim();
+      await finish(at, { name, path, branch, commit, ...opts });
+      return { path, branch, commit };
+    }
+    const tip = async (ref: string) =>
+      (await at.git(["for-each-ref", "--count=1", "--format=%(objectname)", ref])).trim() || undefined;
+    const own = await tip(`refs/heads/${branch}`);
+    const fetched = own ?? (await tip(`refs/remotes/*/${branch}`));
+    const commit = fetched ?? (await headOf(at.git, repositoryOf(opts.from)));
+    const plan = { name, path, branch, commit, ...opts };
+    checkCommit(plan);
+    if (own === undefined) await checkFree(at.git, at.main, plan);
+    await add(at, plan, own === undefined ? ["-b", branch, path, commit] : [path, branch]);
+    await finish(at, plan);
+    return { path, branch, commit, begins: fetched === undefined ? "project" : "branch" };
+  });
 }
 
 interface At {

@@ -21,6 +21,15 @@ export interface Made {
   says: string[];
 }
 
+/** One that lay on a machine that is gone, made anew here. */
+export interface Remade {
+  path: string;
+  branch: string;
+  commit: string;
+  /** What it begins at: its branch, as far as that came here, or the project's tree; undefined: it was begun before. */
+  begins?: "branch" | "project";
+}
+
 export interface RemovalPlan {
   name: string;
   path: string;
@@ -64,6 +73,8 @@ export interface Worktrees {
   resumeMake(plan: MakePlan): Promise<Made | undefined>;
   /** For an agent that is to have a tree of its own. Contract: the same one when asked again with the same mark; its path. */
   ensure(name: string, opts: { from: string; mark: string }): Promise<string>;
+  /** Contract: as `ensure`; begins at its branch where that is known here. */
+  remake(name: string, opts: { from: string; mark: string }): Promise<Remade>;
   planRemoval(name: string, opts: Removal): Promise<RemovalPlan>;
   remove(plan: RemovalPlan, opts: Removal): Promise<WorktreeState>;
   /** After a crash. Contract: false when nothing of it was begun. */

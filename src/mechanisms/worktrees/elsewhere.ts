@@ -1,11 +1,11 @@
 // Worktrees that agents made on other machines, as the ledgers of a shared store tell of them: they can be named here, not looked at.
 import { basename, dirname } from "node:path";
-import { contextEntries } from "../contexts/listing.ts";
-import { HoldfastError } from "../ledger/error.ts";
-import { isRecord } from "../ledger/guards.ts";
-import { shownMachine, thisMachine } from "../ledger/holder.ts";
-import type { Store, StoredEvent } from "../ledger/store.ts";
-import { branchOf, isWorktreeName } from "../mechanisms/worktrees/port.ts";
+import { contextEntries } from "../../contexts/listing.ts";
+import { HoldfastError } from "../../ledger/error.ts";
+import { isRecord } from "../../ledger/guards.ts";
+import { shownMachine, thisMachine } from "../../ledger/holder.ts";
+import type { Store, StoredEvent } from "../../ledger/store.ts";
+import { branchOf, isWorktreeName } from "./port.ts";
 
 export interface TreeElsewhere {
   name: string;
@@ -61,8 +61,8 @@ async function* treesIn(store: Store, context: string) {
   for await (const event of store.read(context, { types: TYPES })) {
     const { type, actor, at } = event;
     const { machine: now, name, path } = factsIn(event);
-    if (now !== undefined) machines.set(type === "context.created" ? "" : actor, now);
-    const machine = machines.get(actor) ?? machines.get("");
+    if (now !== undefined && type !== "worktree.created") machines.set(type === "context.created" ? "" : actor, now);
+    const machine = now ?? machines.get(actor) ?? machines.get("");
     if (machine === undefined || path === undefined || name === undefined || !isWorktreeName(name)) continue;
     const tree: TreeElsewhere = { name, branch: branchOf(name), path, machine, madeBy: `${context}/${actor}` };
     yield { tree, at, isRemoved: type === "worktree.removed" };
@@ -80,7 +80,7 @@ function factsIn({ type, data }: StoredEvent): { machine?: string; name?: string
       ? { ...where, name: basename(root), path: root }
       : where;
   const { name, path } = data;
-  return { ...(typeof name === "string" && { name }), ...(typeof path === "string" && { path }) };
+  return { ...where, ...(typeof name === "string" && { name }), ...(typeof path === "string" && { path }) };
 }
 
 /** In few words, for people. */
