@@ -108,23 +108,30 @@ describe.runIf(hasBrowser)("one context on the page", () => {
   });
 
   test("an address with a moment opens there; a fork, a restore and a fixture begin from it", async () => {
-    const { monitor, hash } = await longContext(400);
+    const { monitor, hash, root, context } = await longContext(400);
     const { page } = await openPage(monitor, { hash: `${hash}?seq=250` });
     await page.waitForSelector('.context[data-at="250"]');
+    expect(await page.locator(".context-head .facts code").textContent()).toBe(context);
     expect(await page.locator("[role=option]").last().getAttribute("aria-posinset")).toBe("250");
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Copy as test" }).click();
+    await page.getByRole("button", { name: "Save as test" }).click();
     expect((await saving).suggestedFilename()).toMatch(/^ctx_.*\.jsonl$/);
     await page.getByRole("button", { name: "Fork here" }).click();
     const link = page.locator(".forked a");
     await link.waitFor();
-    expect(await page.locator(".forked code").textContent()).toBe(`holdfast -p -r ${await link.textContent()}`);
+    expect(await page.locator(".forked code").textContent()).toBe(
+      `holdfast -p -r ${await link.textContent()} --cwd ${root}`,
+    );
     await page.getByRole("button", { name: "Restore here…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Restore", exact: true }).click();
     await dialog.getByText(/^back at prompt/).waitFor();
+    expect(await dialog.textContent()).toContain(root);
+    await dialog.getByRole("button", { name: "Undo" }).click();
+    await dialog.getByText(/^undone: back at before restoring/).waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Back to now" }).click();
+    // What was done is seen at once: the page is at now again.
+    await page.waitForSelector(".context:not(.past)");
     await page.waitForSelector(".line.left");
     await link.waitFor({ state: "detached" });
   });
@@ -153,6 +160,11 @@ describe.runIf(hasBrowser)("one context on the page", () => {
     const { page } = await openPage(monitor, { hash: `#/p/p/c/${context}` });
     const card = page.locator(".context-head [data-need]");
     await card.waitFor();
+    // A line, until it is opened: the view below is what was asked for.
+    expect(await card.getByRole("button", { name: "Allow once" }).count()).toBe(0);
+    await page.keyboard.press("j");
+    await page.keyboard.press("a");
+    await card.getByRole("button", { name: "Allow once" }).waitFor();
     // A card is not answered before it can have been read.
     await page.waitForTimeout(600);
     await card.getByRole("button", { name: "Allow once" }).click();

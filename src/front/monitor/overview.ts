@@ -9,7 +9,7 @@ import { VERSION } from "../../version.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { ContextKey, ContextRow, HostRow, Need, Overview, OverviewMessage, ProjectRow } from "./api.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
-import { lastError, needsOf, whyOf, withinBounds } from "./needs.ts";
+import { isFreshFork, lastError, needsOf, whyOf, withinBounds } from "./needs.ts";
 
 /** What rings within this time is told together. */
 const TOGETHER_MS = 40;
@@ -126,7 +126,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
       ...key,
       title: oneLine(info.title, 300),
       folder: printable(info.root),
-      status: waits && info.status !== "interrupted" ? "waiting" : info.status,
+      status: isFreshFork(info) ? "paused" : waits && info.status !== "interrupted" ? "waiting" : info.status,
       ...(why !== undefined && why !== "" && { why }),
       ...{ createdAt: info.createdAt, updatedAt: info.updatedAt, events: info.events },
       ...(info.heldBy && { host: hostRow(info.heldBy) }),
