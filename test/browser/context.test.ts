@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)("one context on the page", () => {
     const link = page.locator(".forked a");
     await link.waitFor();
     expect(await page.locator(".forked code").textContent()).toBe(
-      `holdfast -p -r ${await link.textContent()} --cwd ${root}`,
+      `holdfast -p -r ${await link.textContent()} --cwd ${root} "…"`,
     );
     await page.getByRole("button", { name: "Restore here…" }).click();
     const dialog = page.getByRole("dialog");
@@ -162,7 +162,8 @@ describe.runIf(hasBrowser)("one context on the page", () => {
     await card.waitFor();
     // A line, until it is opened: the view below is what was asked for.
     expect(await card.getByRole("button", { name: "Allow once" }).count()).toBe(0);
-    await page.keyboard.press("j");
+    await card.getByRole("button", { name: "answer" }).focus();
+    // What is not seen is not answered: it is opened.
     await page.keyboard.press("a");
     await card.getByRole("button", { name: "Allow once" }).waitFor();
     // A card is not answered before it can have been read.
@@ -170,6 +171,21 @@ describe.runIf(hasBrowser)("one context on the page", () => {
     await card.getByRole("button", { name: "Allow once" }).click();
     await card.waitFor({ state: "detached" });
     await page.locator(".line-approval").filter({ hasText: "allowed from the monitor page" }).waitFor();
+  });
+
+  test("the keys that are listed beside the requests are those that do something there", async () => {
+    const { monitor, hash } = await longContext(400);
+    const { page } = await openPage(monitor, { hash: `${hash}?view=requests` });
+    await page.locator("#request-title").waitFor();
+    await page.keyboard.press("?");
+    const listed = await page.locator("dialog.keys dt").allInnerTexts();
+    expect(listed).toEqual(expect.arrayContaining(["/", "Enter", "n", "p", "j"]));
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("Enter");
+    await until(page, 'document.activeElement.id === "request-title"');
+    await page.keyboard.press("/");
+    await until(page, 'document.activeElement.matches(".filters input")');
   });
 
   test("rows are filtered by kind and text, and a reply leads to its request", async () => {

@@ -71,12 +71,16 @@ export function Needs({ needs, isAside = false, areShut = false }: NeedsProps) {
     if (armed.now()) keysOf.current.get(key)?.[which]?.();
     else say(TYPED);
   };
+  // Beside a list of their own, j and k are that list's.
+  const steps = [
+    { keys: "j", says: "the next that needs you", run: () => step(1) },
+    { keys: "k", says: "the one before", run: () => step(-1) },
+  ];
   useKeys(
     needs.length === 0
       ? []
       : [
-          { keys: "j", says: "the next that needs you", run: () => step(1) },
-          { keys: "k", says: "the one before", run: () => step(-1) },
+          ...(areShut ? [] : steps),
           { keys: "a", says: "yes, this once, to the card with the focus", isOnce: true, run: () => press("yes") },
           { keys: "x", says: "no, to the card with the focus", isOnce: true, run: () => press("no") },
         ],
