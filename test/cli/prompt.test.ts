@@ -90,7 +90,7 @@ describe("a prompt", () => {
       "holdfast: @nobody is no file here: the words are sent as they are",
     ]);
     const [{ title }] = await contexts();
-    expect(title).toBe(`${words.slice(0, 79)}…`);
+    expect(title).toBe(words.slice(0, 80));
   });
 
   it("names files that count as read: they can be changed at once, and others cannot", async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import type { ActionAnswer, Need, Overview } from "../../../src/front/monitor/api.ts";
 import { withinBounds } from "../../../src/front/monitor/needs.ts";
+import { titleOf } from "../../../src/run-result.ts";
 import { openMonitor, openWorld } from "./monitor.ts";
 import { makeWaiting } from "./waiting.ts";
 
@@ -58,4 +59,8 @@ test("a fork that nobody has gone on with waits for that: it is no failure, and 
     ...{ status: "paused", why: "a fork that waits to be gone on with" },
   });
   expect(needs.filter((need) => need.context === forked.context)).toEqual([]);
+});
+
+test("a title that is cut ends with a sign of it", () => {
+  expect([titleOf("x".repeat(80)), titleOf("x".repeat(81))]).toEqual(["x".repeat(80), `${"x".repeat(79)}…`]);
 });
