@@ -19,7 +19,7 @@ export interface Cards {
   onFocusOut(event: FocusEvent): void;
 }
 
-export const cardOf = (target: EventTarget | null): HTMLElement | null =>
+const cardOf = (target: EventTarget | null): HTMLElement | null =>
   target instanceof Element ? target.closest<HTMLElement>("[data-card]") : null;
 
 const ELSEWHERE: Over = { isOwn: false, says: "answered elsewhere, or not asked any more" };
