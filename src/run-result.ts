@@ -86,10 +86,14 @@ export function createEventQueue() {
   };
 }
 
+const TITLE_CHARS = 80;
+
+/** What is longer ends in `…`. */
 export const titleOf = (input: string | Content[] | undefined): string => {
   const text =
     typeof input === "string" ? input : (input ?? []).map((c) => (c.type === "text" ? c.text : "")).join(" ");
-  return text.replace(/\s+/g, " ").trim().slice(0, 80);
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS - 1)}…` : line;
 };
 
 /** Where the counters of an agent stood when a run began. */

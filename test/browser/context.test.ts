@@ -108,23 +108,29 @@ describe.runIf(hasBrowser)("one context on the page", () => {
   });
 
   test("an address with a moment opens there; a fork, a restore and a fixture begin from it", async () => {
-    const { monitor, hash } = await longContext(400);
+    const { monitor, hash, root, context } = await longContext(400);
     const { page } = await openPage(monitor, { hash: `${hash}?seq=250` });
     await page.waitForSelector('.context[data-at="250"]');
+    expect(await page.locator(".context-head .facts code").textContent()).toBe(context);
     expect(await page.locator("[role=option]").last().getAttribute("aria-posinset")).toBe("250");
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Copy as test" }).click();
+    await page.getByRole("button", { name: "Save as test" }).click();
     expect((await saving).suggestedFilename()).toMatch(/^ctx_.*\.jsonl$/);
     await page.getByRole("button", { name: "Fork here" }).click();
     const link = page.locator(".forked a");
     await link.waitFor();
-    expect(await page.locator(".forked code").textContent()).toBe(`holdfast -p -r ${await link.textContent()}`);
+    expect(await page.locator(".forked code").textContent()).toBe(
+      `holdfast -p -r ${await link.textContent()} --cwd ${root} "…"`,
+    );
     await page.getByRole("button", { name: "Restore here…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Restore", exact: true }).click();
     await dialog.getByText(/^back at prompt/).waitFor();
+    await dialog.getByRole("button", { name: "Undo" }).click();
+    await dialog.getByText(/^undone: back at before restoring/).waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Back to now" }).click();
+    // What was done is seen at once: the page is at now again.
+    await page.waitForSelector(".context:not(.past)");
     await page.waitForSelector(".line.left");
     await link.waitFor({ state: "detached" });
   });
@@ -153,11 +159,50 @@ describe.runIf(hasBrowser)("one context on the page", () => {
     const { page } = await openPage(monitor, { hash: `#/p/p/c/${context}` });
     const card = page.locator(".context-head [data-need]");
     await card.waitFor();
+    // A line, until it is opened: the view below is what was asked for.
+    expect(await card.getByRole("button", { name: "Allow once" }).count()).toBe(0);
+    await card.getByRole("button", { name: "answer" }).focus();
+    // What is not seen is not answered: it is opened.
+    await page.keyboard.press("a");
+    await card.getByRole("button", { name: "Allow once" }).waitFor();
     // A card is not answered before it can have been read.
     await page.waitForTimeout(600);
     await card.getByRole("button", { name: "Allow once" }).click();
     await card.waitFor({ state: "detached" });
     await page.locator(".line-approval").filter({ hasText: "allowed from the monitor page" }).waitFor();
+  });
+
+  test("the keys that are listed beside the requests are those that do something there", async () => {
+    const { monitor, hash } = await longContext(400);
+    const { page } = await openPage(monitor, { hash: `${hash}?view=requests` });
+    await page.locator("#request-title").waitFor();
+    await page.keyboard.press("?");
+    const listed = await page.locator("dialog.keys dt").allInnerTexts();
+    expect(listed).toEqual(expect.arrayContaining(["/", "Enter", "n", "p", "j"]));
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("listbox").focus();
+    await page.keyboard.press("Enter");
+    await until(page, 'document.activeElement.id === "request-title"');
+    await page.keyboard.press("/");
+    await until(page, 'document.activeElement.matches(".filters input")');
+  });
+
+  test("rows that say little are hidden, with their count, until they are asked for", async () => {
+    const { monitor, hash, store, context } = await longContext(400);
+    const seen = (path: string) => ({ type: "file.seen", actor: "lead", data: { path, sha: "0" } });
+    await store.append([{ ledger: context, events: [seen("a.ts"), seen("b.ts")] }]);
+    const { page } = await openPage(monitor, { hash });
+    await page.waitForSelector(".line");
+    const other = page.getByRole("button", { name: /^other/ });
+    const hidden = async () => Number(/\((\d+) hidden\)/.exec((await other.textContent()) ?? "")?.[1]);
+    await expect.poll(hidden).toBeGreaterThanOrEqual(2);
+    expect(await page.locator(".line-other").count()).toBe(0);
+    const before = await hidden();
+    await store.append([{ ledger: context, events: [seen("c.ts")] }]);
+    await expect.poll(hidden).toBe(before + 1);
+    await other.click();
+    await page.locator(".line-other").first().waitFor();
+    expect(await page.locator("[role=option]").last().getAttribute("aria-setsize")).toBe("403");
   });
 
   test("rows are filtered by kind and text, and a reply leads to its request", async () => {

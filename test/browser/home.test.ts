@@ -1,6 +1,7 @@
 // The first view and a project's, in a real browser over the real server: what waits is answered in place, the list narrowed and opened, with keys alone.
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import type { Store } from "../../src/ledger/store.ts";
 import { openBoard } from "../../src/mechanisms/tasks/index.ts";
 import { makeContexts } from "../front/monitor/long-context.ts";
 import { openMonitor, openWorld } from "../front/monitor/monitor.ts";
@@ -98,9 +99,16 @@ test.runIf(hasBrowser)(
     const focused = () => page.evaluate<string>(FOCUSED);
     const first = await focused();
     await page.keyboard.press("x");
-    await page.locator(".need-approval").nth(2).waitFor({ state: "detached" });
-    await page.waitForFunction(`${FOCUSED} !== ${JSON.stringify(first)}`);
-    // The next one has its place and the focus: a second press so soon was not meant for it.
+    await page.locator(".need-approval[data-need]").nth(2).waitFor({ state: "detached" });
+    // The focus goes to no other card by itself: a second press was not meant for it.
+    expect(await focused()).toBe(first);
+    await page.keyboard.press("x");
+    await page.locator(".need-over").waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.id")).toBe("needs");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    expect(await focused()).not.toBe(first);
+    // The next one has its place: a press so soon was not meant for it.
     await page.keyboard.press("x");
     expect(await page.locator("#needs .said").textContent()).toContain("only just come here");
     const facts = [];
@@ -117,6 +125,86 @@ test.runIf(hasBrowser)(
     await page.waitForURL(/#\/p\/p\/c\/ctx_/);
   },
 );
+
+const answersIn = async (store: Store, context: string) => {
+  const facts = [];
+  for await (const { type, data } of store.read(context)) if (type === "approval.answered") facts.push(data);
+  return facts;
+};
+
+test.runIf(hasBrowser)(
+  "a card that is typed in stays when its question is answered elsewhere, and what is typed answers no other",
+  async () => {
+    const { store, monitor, context, requests } = await openHome(["first one", "second one"]);
+    const { page } = await openPage(monitor);
+    const first = card(page, "first one");
+    await first.waitFor();
+    await page.waitForTimeout(SETTLED_MS);
+    await first.getByRole("textbox").click();
+    await page.keyboard.type("it w");
+    await monitor.act(context, { action: "approve", id: requests[0], scope: "no" });
+    const over = page.locator(".need-over", { hasText: "first one" });
+    await over.getByText("answered elsewhere").waitFor();
+    expect(await page.locator("#spoken").textContent()).toContain("answered elsewhere");
+    // Longer than an answered card keeps its place.
+    await page.waitForTimeout(4_000);
+    await page.keyboard.type("as a bad idea");
+    await page.keyboard.press("Enter");
+    expect(await over.getByRole("textbox").inputValue()).toBe("it was a bad idea");
+    await over.getByRole("button", { name: "dismiss" }).click();
+    await over.waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.id")).toBe("needs");
+    await page.keyboard.press("a");
+    // After typing, keys answer only where somebody went on purpose.
+    const second = card(page, "second one");
+    await second.getByRole("textbox").focus();
+    await page.keyboard.type("x");
+    await page.evaluate('document.querySelector("[data-need]").focus()');
+    await page.waitForTimeout(SETTLED_MS);
+    await page.keyboard.press("a");
+    await page.locator("#needs .said").getByText("you were typing").waitFor();
+    expect(await answersIn(store, context)).toMatchObject([{ decision: "deny" }]);
+    await page.keyboard.press("k");
+    await page.keyboard.press("a");
+    await second.waitFor({ state: "detached" });
+    expect(await answersIn(store, context)).toMatchObject([{ decision: "deny" }, { decision: "allow" }]);
+  },
+);
+
+test.runIf(hasBrowser)("one answer right after another: cards keep their places for a moment", async () => {
+  const { store, monitor, context } = await openHome(["one a", "two b", "three c"]);
+  const { page } = await openPage(monitor);
+  await page.locator("[data-need]").nth(2).waitFor();
+  await page.waitForTimeout(SETTLED_MS);
+  const top = (says: string) =>
+    page
+      .locator("[data-card]", { hasText: says })
+      .evaluate((one) => (one as unknown as { offsetTop: number }).offsetTop);
+  const before = [await top("one a"), await top("two b"), await top("three c")];
+  for (const says of ["three c", "two b", "one a"]) {
+    await card(page, says).getByRole("button", { name: "Allow once" }).click();
+    await card(page, says).waitFor({ state: "detached" });
+    expect([await top("one a"), await top("two b"), await top("three c")]).toEqual(before);
+  }
+  expect(await answersIn(store, context)).toHaveLength(3);
+  await page.getByText("Nothing waits for you").waitFor();
+});
+
+test.runIf(hasBrowser)("a plan that is too long for the page can only be rejected there", async () => {
+  const { monitor } = await openHome([], [`start ${"word ".repeat(5_000)}and rm -r /`]);
+  const { page } = await openPage(monitor);
+  const plan = card(page, "plan of mate0");
+  await plan.getByText("too long to be shown whole").waitFor();
+  expect(await plan.locator("pre").textContent()).toMatch(
+    /… 5017 more characters, too long for the page: holdfast team/,
+  );
+  await page.waitForTimeout(SETTLED_MS);
+  expect(await plan.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await page.keyboard.press("j");
+  await page.keyboard.press("a");
+  await page.keyboard.press("x");
+  await plan.getByText("Say why").waitFor();
+});
 
 test.runIf(hasBrowser)(
   "the list is narrowed by status and words and sorted by its headings; the address keeps it",

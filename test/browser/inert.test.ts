@@ -79,6 +79,7 @@ test.runIf(hasBrowser)("each event that is opened shows its texts as text", { ti
   const monitor = await openMonitor(store, { root });
   const { page } = await openPage(monitor, { hash: `#/p/p/c/${all}` });
   await page.waitForSelector("[role=grid], .line");
+  await page.getByRole("button", { name: /^other/ }).click();
   await settled(page);
   const rows = page.locator(".line");
   const count = Math.min(25, await rows.count());

@@ -81,6 +81,11 @@ test.runIf(hasBrowser)(
     await page.keyboard.press("j");
     await page.keyboard.press("j");
     await page.getByRole("heading", { name: "before another way" }).waitFor();
+    // Where files would go is said before.
+    await page.getByRole("button", { name: "Restore here…" }).click();
+    const { row } = await monitor.json<{ row: { folder: string } }>(`/api/p/p/c/${context}`);
+    expect(await page.getByRole("dialog").locator("code").allInnerTexts()).toEqual([row.folder]);
+    await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("button", { name: "Fork here" }).click();
     await page.getByRole("link", { name: "Open the fork" }).waitFor();
     await option(page, /before another way.*1 fork/).waitFor();

@@ -1,12 +1,16 @@
 // What a person does from the page: answers, plans, messages, forks, restores. Each is what the command of that name does.
+import type { RestoreReport } from "../../contexts/checkpoints.ts";
 import { HoldfastError, isHoldfastError } from "../../ledger/error.ts";
 import { isRecord } from "../../ledger/guards.ts";
 import { type Ledger, sliceOf } from "../../ledger/ledger.ts";
 import { own } from "../../ledger/own.ts";
+import { contextState } from "../../loop/agent.ts";
 import type { ApprovalsState } from "../../mechanisms/approvals/events.ts";
+import { counted } from "../../text/counted.ts";
 import { answeredAlready, answerRequest } from "../actions/approvals.ts";
 import { reviewPlan, sendAsUser } from "../actions/team.ts";
 import { answerBy, choicesFor } from "../presentation/approval.ts";
+import { type Place, resumeLine } from "../presentation/command-line.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { Action, ActionAnswer } from "./api.ts";
 import type { ContextSource } from "./context-source.ts";
@@ -16,21 +20,30 @@ const FROM = "the monitor page";
 const MOST_TEXT = 20_000;
 const MOST_PATHS = 50;
 
+interface ActedOn {
+  source: ContextSource;
+  ledger: Ledger;
+  /** For the commands that an answer names. */
+  place: Place;
+}
+
 /** Contract: refusals are answers: nothing was changed then. */
-export async function act(source: ContextSource, ledger: Ledger, given: unknown): Promise<ActionAnswer> {
+export async function act(on: ActedOn, given: unknown): Promise<ActionAnswer> {
   try {
-    return await done(source, ledger, actionIn(given));
+    return await done(on, actionIn(given));
   } catch (error) {
     if (!isHoldfastError(error)) throw error;
     const { paths } = isRecord(error.detail) ? error.detail : {};
-    const named = Array.isArray(paths)
-      ? { paths: paths.slice(0, MOST_PATHS).map((one) => printable(String(one))) }
-      : {};
-    return { ok: false, code: error.code, says: printable(error.message), ...named };
+    if (!Array.isArray(paths)) return { ok: false, code: error.code, says: printable(error.message) };
+    const says = `somebody else changed ${counted(paths.length, "file")} since: leave ${paths.length === 1 ? "it" : "them"} as now, or restore over what is there`;
+    return {
+      ...{ ok: false, code: error.code, says },
+      paths: paths.slice(0, MOST_PATHS).map((one) => printable(String(one))),
+    };
   }
 }
 
-async function done(source: ContextSource, ledger: Ledger, action: Action): Promise<ActionAnswer> {
+async function done({ source, ledger, place }: ActedOn, action: Action): Promise<ActionAnswer> {
   switch (action.action) {
     case "approve":
       return approve(ledger, action);
@@ -47,7 +60,11 @@ async function done(source: ContextSource, ledger: Ledger, action: Action): Prom
       const forked = await (await source.context()).fork(action.seq);
       const { forkOf } = await forked.details();
       const how = forkOf?.goesOn ? "its turn goes on" : "it waits for a prompt";
-      return { ok: true, says: `forked at event ${forkOf?.seq}; ${how}`, context: forked.id };
+      const line = resumeLine({ id: forked.id, root: contextState(ledger).root }, place);
+      return {
+        ...{ ok: true, says: `forked at event ${forkOf?.seq}; ${how}`, context: forked.id },
+        command: forkOf?.goesOn ? line : `${line} "…"`,
+      };
     }
     case "restore": {
       await source.index.advance();
@@ -55,11 +72,18 @@ async function done(source: ContextSource, ledger: Ledger, action: Action): Prom
       if (!to) throw new HoldfastError("not_found", `there is no checkpoint up to event ${action.seq}`);
       const { parts, force = false, keepChanged = false } = action;
       const context = await source.context();
-      const { checkpoint, fileReport } = await context.restore(to.seq, { ...parts, force, keepChanged });
-      const files = fileReport ? `; files: ${fileReport.written} written, ${fileReport.deleted} deleted` : "";
-      return { ok: true, says: `back at ${oneLine(checkpoint, 60)}${files}` };
+      return { ok: true, says: restoredSays(await context.restore(to.seq, { ...parts, force, keepChanged })) };
+    }
+    case "undo": {
+      const { force = false, keepChanged = false } = action;
+      return { ok: true, says: `undone: ${restoredSays(await (await source.context()).undo({ force, keepChanged }))}` };
     }
   }
+}
+
+function restoredSays({ checkpoint, fileReport }: RestoreReport): string {
+  const files = fileReport ? `; files: ${fileReport.written} written, ${fileReport.deleted} deleted` : "";
+  return `back at ${oneLine(checkpoint, 60)}${files}`;
 }
 
 type Approve = Extract<Action, { action: "approve" }>;
@@ -115,6 +139,8 @@ function actionIn(given: unknown): Action {
         ...{ force: given.force === true, keepChanged: given.keepChanged === true },
       };
     }
+    case "undo":
+      return { action, force: given.force === true, keepChanged: given.keepChanged === true };
     default:
       throw wrong(`there is no action "${oneLine(String(action), 30)}"`);
   }

@@ -80,7 +80,8 @@ export type Need = ContextKey & {
         lines: string[];
         choices: { scope: "once" | "exactly" | "rule" | "no"; says: string }[];
       }
-    | { kind: "plan"; text: string }
+    /** `isCut`: it is too long to be shown whole; it can only be rejected here. */
+    | { kind: "plan"; text: string; isCut?: true }
     /** An agent asked the person something and waits; or a turn ended with a question. */
     | { kind: "question"; text: string }
     | { kind: "failure"; status: "failed" | "interrupted" | "paused"; text: string; command: string }
@@ -166,6 +167,8 @@ export interface ActionAnswer {
   says: string;
   /** Of a fork: the new one. */
   context?: string;
+  /** How it is gone on with in a terminal. */
+  command?: string;
   /** Where someone else was first: what they said. */
   code?: string;
   /** Files that somebody else changed, for which a restore was refused; at most 50. */
@@ -189,4 +192,6 @@ export type Action =
       parts: { conversation: boolean; data: boolean; files: boolean };
       force?: boolean;
       keepChanged?: boolean;
-    };
+    }
+  /** Takes the last restore back; as careful as a restore. */
+  | { action: "undo"; force?: boolean; keepChanged?: boolean };

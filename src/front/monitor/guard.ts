@@ -1,5 +1,6 @@
 // Who may ask the monitor anything: the token, the name it is called by, where the request comes from. Decided before a route is looked for.
-import { createHash, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { HELLO_PATH, helloText } from "./hello.ts";
 
 interface Refused {
   status: 401 | 403 | 421;
@@ -12,6 +13,8 @@ export interface Guard {
   readonly cookie: { name: string; value: string };
   /** Contract: undefined when the request may be answered. Nothing of a request is used before. */
   refuse(request: Request): Refused | undefined;
+  /** That this server knows the token, for who has it too; undefined: that is no nonce. */
+  prove(nonce: string): string | undefined;
 }
 
 /** What a write carries: a form and a simple request of another page cannot send it. */
@@ -19,6 +22,8 @@ const WRITE_HEADER = "x-holdfast-write";
 
 /** What opens with the cookie too. */
 const DOCUMENTS = new Set(["/", "/app.js", "/app.css"]);
+/** From a page, of its own. */
+const NONCE = /^[0-9a-f]{32,128}$/;
 /** What names this machine itself, whatever a name server says. */
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
@@ -41,14 +46,18 @@ export function createGuard({ token, port }: { token: string; port: () => number
       // A link from elsewhere may open the page; no other page may read or load anything of it.
       const mayNavigate = isDocument && request.headers.get("sec-fetch-mode") === "navigate";
       if (site !== null && site !== "same-origin" && site !== "none" && !mayNavigate) return { ...OF_ORIGIN };
+      const isRead = request.method === "GET" || request.method === "HEAD";
+      // Asked before the token is sent: it tells nothing to who does not have it.
+      if (isRead && url.pathname === HELLO_PATH) return undefined;
       const given = bearerOf(request) ?? (isDocument ? url.searchParams.get("token") : null);
       const byCookie = isDocument && isSame(cookieOf(request, name()), value);
       if (!byCookie && !isSame(given, token)) return { ...OF_TOKEN };
-      const isRead = request.method === "GET" || request.method === "HEAD";
       if (isRead) return undefined;
       const isJson = request.headers.get("content-type")?.split(";")[0]?.trim() === "application/json";
       return request.headers.get(WRITE_HEADER) === "1" && isJson ? undefined : { ...OF_WRITE };
     },
+    prove: (nonce) =>
+      NONCE.test(nonce) ? createHmac("sha256", token).update(helloText(port(), nonce)).digest("hex") : undefined,
   };
 }
 

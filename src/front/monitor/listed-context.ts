@@ -7,7 +7,7 @@ import type { HeldBy, Seq } from "../../ledger/store.ts";
 import { oneLine, printable } from "../presentation/printable.ts";
 import type { ContextRow, HostRow, Need } from "./api.ts";
 import type { LedgerOf, MonitoredProject } from "./monitored-project.ts";
-import { lastError, needsOf, whyOf } from "./needs.ts";
+import { isFreshFork, lastError, needsOf, whyOf } from "./needs.ts";
 import type { StoreTrouble } from "./store-trouble.ts";
 
 export type Figures = Pick<ContextRow, "agents" | "tokens" | "cost" | "dataBytes" | "damaged">;
@@ -77,7 +77,7 @@ export async function listedContext(state: ProjectState, info: ContextInfo): Pro
     ...{ project: project.row.id, context: info.id },
     title: oneLine(info.title, 300),
     folder: printable(info.root),
-    status: waits && info.status !== "interrupted" ? "waiting" : info.status,
+    status: isFreshFork(info) ? "paused" : waits && info.status !== "interrupted" ? "waiting" : info.status,
     ...(why !== undefined && why !== "" && { why }),
     ...(damaged !== undefined && { damaged }),
     ...{ createdAt: info.createdAt, updatedAt: info.updatedAt, events: info.events },

@@ -10,17 +10,18 @@ import { pendingPlans, type TeamState } from "../../mechanisms/team/state.ts";
 import { counted } from "../../text/counted.ts";
 import { choicesFor, describeRequest } from "../presentation/approval.ts";
 import { type Place, resumeLine } from "../presentation/command-line.ts";
-import { oneLine, printable } from "../presentation/printable.ts";
+import { escaped, escapedName, oneLine } from "../presentation/printable.ts";
 import { callTitle } from "../presentation/titles.ts";
 import type { ContextKey, Need } from "./api.ts";
 import type { MonitoredProject } from "./monitored-project.ts";
 
 /** Work that stopped longer ago is found in the list. */
 const RECENT_MS = 7 * 24 * 3_600_000;
-/** Of a plan, on the page. */
+/** Of a plan, and of what an approval asks: what is longer is read, and allowed, where all of it can be shown. */
 const PLAN_CHARS = 20_000;
-/** Of what an approval asks: what is longer is read, and allowed, where all of it can be shown. */
 const ASKED_CHARS = 60_000;
+/** Of a rule that an answer keeps. */
+const RULE_CHARS = 2_000;
 /** Of all that waits, on the page at once. */
 const ALL_CHARS = 300_000;
 const MOST_NEEDS = 500;
@@ -46,7 +47,7 @@ export async function needsOf(
         ...key,
         ...{ kind: "plan", id: requestId, at, agent: oneLine(by, 60) },
         title: `plan of ${oneLine(by, 60)}`,
-        text: printable(plan).slice(0, PLAN_CHARS),
+        text: escaped(plan),
       }),
     ),
     ...(await failureOf(key, info, { store: ledger.store, place })),
@@ -65,7 +66,10 @@ async function approvalNeed(
     ...{ kind: "approval", id: requestId, at: askedAt, agent: oneLine(agent, 60) },
     title: oneLine(`${tool} ${callTitle(tool, input)}`, 200),
     lines: describeRequest({ request, ...(change && { change }) }),
-    choices: choicesFor(request).map(({ scope, says }) => ({ scope, says: oneLine(says, 300) })),
+    // What is kept is said whole, or not offered.
+    choices: choicesFor(request)
+      .map(({ scope, says }) => ({ scope, says: escapedName(says) }))
+      .filter(({ says }) => says.length <= RULE_CHARS),
   };
 }
 
@@ -74,17 +78,30 @@ export function withinBounds(needs: readonly Need[]): Need[] {
   let room = ALL_CHARS;
   return needs.slice(0, MOST_NEEDS).map((need) => {
     if (need.kind === "failure") return need;
-    const length = need.kind === "approval" ? need.lines.reduce((sum, line) => sum + line.length, 0) : need.text.length;
+    const length = lengthOf(need);
     const most = Math.min(room, need.kind === "approval" ? ASKED_CHARS : PLAN_CHARS);
     if (length <= most) {
       room -= length;
       return need;
     }
-    return need.kind === "approval" ? tooLong(need) : { ...need, text: `${need.text.slice(0, Math.max(200, most))} …` };
+    return need.kind === "approval" ? tooLong(need) : startOnly(need, Math.max(200, most));
   });
 }
 
 type ApprovalNeed = Extract<Need, { kind: "approval" }>;
+type TextNeed = Extract<Need, { kind: "plan" | "question" }>;
+
+const lengthOf = (need: ApprovalNeed | TextNeed): number =>
+  need.kind === "approval"
+    ? [...need.lines, ...need.choices.map(({ says }) => says)].reduce((sum, line) => sum + line.length, 0)
+    : need.text.length;
+
+function startOnly(need: TextNeed, chars: number): TextNeed {
+  const start = need.text.slice(0, chars);
+  if (need.kind === "question") return { ...need, text: `${start} …` };
+  const left = `… ${counted(need.text.length - chars, "more character")}, too long for the page: holdfast team plans`;
+  return { ...need, text: `${start}\n${left}`, isCut: true };
+}
 
 const tooLong = (need: ApprovalNeed): ApprovalNeed => ({
   ...need,
@@ -101,6 +118,7 @@ async function failureOf(
   { store, place }: { store: Store; place: Place },
 ): Promise<Need[]> {
   const { id, status, updatedAt, aside, root } = info;
+  if (isFreshFork(info)) return [];
   if ((status !== "failed" && status !== "interrupted") || aside || Date.now() - updatedAt > RECENT_MS) return [];
   const text = status === "failed" ? await lastError(store, info) : goneText(info);
   const command = resumeLine({ id, root }, place);
@@ -111,6 +129,13 @@ async function failureOf(
     },
   ];
 }
+
+/** Of a fork itself: that it is one, and where its folder is now. */
+const FORK_EVENTS = 2;
+
+/** Its turn is open, and nobody has gone on with it yet: nothing was interrupted. */
+export const isFreshFork = ({ forkOf, heldBy, events, status }: ContextInfo): boolean =>
+  status === "interrupted" && forkOf?.goesOn === true && !heldBy && events - forkOf.seq <= FORK_EVENTS;
 
 const goneText = ({ heldBy }: Pick<ContextInfo, "heldBy">): string =>
   heldBy ? `its process (${heldBy.holder.pid}) is gone` : "its process is gone";
@@ -132,6 +157,7 @@ export function whyOf(info: ContextInfo, needs: readonly Need[], ended: string |
   const more = needs.length > 1 ? ` (and ${needs.length - 1} more)` : "";
   if (first?.kind === "approval") return `${first.agent} asks: ${first.title}${more}`;
   if (first?.kind === "plan") return `${first.title} waits for an answer${more}`;
+  if (isFreshFork(info)) return "a fork that waits to be gone on with";
   if (info.status === "interrupted") return goneText(info);
   if (info.status === "failed" || info.status === "paused") return ended;
   if (info.heldBy?.stopped) return `its process (${info.heldBy.holder.pid}) was stopped by a signal`;

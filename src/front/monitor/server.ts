@@ -18,6 +18,7 @@ import { createEventStreams, type Messages } from "./event-stream.ts";
 import { boundedRecording, type RecordingOf } from "./fixture.ts";
 import { followContext } from "./follow-context.ts";
 import { createGuard } from "./guard.ts";
+import { HELLO_PATH } from "./hello.ts";
 import { inertJson } from "./inert-json.ts";
 import { keepLedgers, type LedgerOf, type MonitoredProject } from "./monitored-project.ts";
 import type { OverviewSource } from "./overview.ts";
@@ -140,6 +141,11 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
         headers["set-cookie"] = `${guard.cookie.name}=${guard.cookie.value}; HttpOnly; SameSite=Strict; Path=/`;
       return asked.body(file.body, 200, headers);
     });
+
+  app.get(HELLO_PATH, (asked) => {
+    const proof = guard.prove(asked.req.query("nonce") ?? "");
+    return proof === undefined ? asked.notFound() : asked.json({ proof });
+  });
 
   app.get("/metrics", async (asked) =>
     opts.metrics ? asked.body(await opts.metrics(), 200, { "content-type": CONTENT_TYPE }) : asked.notFound(),
@@ -280,7 +286,7 @@ export function createMonitorApp(opts: MonitorOptions): MonitorApp {
   app.post(`${at}/act`, async (asked) => {
     const { of, source, ledger } = await contextIn(asked);
     const given: unknown = await asked.req.json().catch(() => undefined);
-    const answer = await act(source, ledger, given);
+    const answer = await act({ source, ledger, place: of.project.place }, given);
     overview.rang(of.project.row.id, source.id);
     if (answer.context !== undefined) overview.rang(of.project.row.id, answer.context);
     return asked.json(answer);

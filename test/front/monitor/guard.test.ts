@@ -1,4 +1,5 @@
 // Who may ask the monitor: nobody without the token, by another name, or from another page.
+import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { newId } from "../../../src/ledger/id.ts";
 import { makeLongContext } from "./long-context.ts";
@@ -6,6 +7,8 @@ import { openMonitor, openWorld, TOKEN } from "./monitor.ts";
 import { bearer, send, writing } from "./raw-http.ts";
 
 const DOCUMENTS = ["/", "/app.js", "/app.css"];
+/** Where a page asks whose server it is, before it says the token. */
+const HELLO = "/api/hello";
 
 async function open() {
   const { store, root } = await openWorld();
@@ -36,6 +39,7 @@ test("no route answers without the token, with a wrong one, or with one in the w
   for (const path of routes)
     for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
       for (const headers of tries) {
+        if (path === HELLO && (method === "GET" || method === "HEAD")) continue;
         const { status, text } = await send(monitor, { method, path, headers });
         expect([method, path, headers, status]).toEqual([method, path, headers, 401]);
         expect(text).not.toMatch(/[<>]/);
@@ -43,7 +47,8 @@ test("no route answers without the token, with a wrong one, or with one in the w
 });
 
 test("a token in an address opens the page and nothing that holds data", async () => {
-  const { monitor, routes } = await open();
+  const { monitor, routes: all } = await open();
+  const routes = all.filter((path) => path !== HELLO);
   for (const path of routes.filter((one) => !DOCUMENTS.includes(one)))
     expect([path, (await send(monitor, { path: `${path}?token=${TOKEN}` })).status]).toEqual([path, 401]);
   const first = await send(monitor, { path: `/?token=${TOKEN}` });
@@ -56,6 +61,19 @@ test("a token in an address opens the page and nothing that holds data", async (
     expect((await send(monitor, { path, headers: { cookie } })).status).toBe(200);
   for (const path of routes.filter((one) => !DOCUMENTS.includes(one)))
     expect([path, (await send(monitor, { path, headers: { cookie } })).status]).toEqual([path, 401]);
+});
+
+test("the server proves that it knows the token, for this port and that nonce, and says nothing else", async () => {
+  const { monitor } = await open();
+  const { port } = monitor;
+  const nonce = "0123456789abcdef".repeat(2);
+  const { status, text } = await send(monitor, { path: `${HELLO}?nonce=${nonce}` });
+  const proof = createHmac("sha256", TOKEN).update(`holdfast monitor hello ${port} ${nonce}`).digest("hex");
+  expect([status, JSON.parse(text)]).toEqual([200, { proof }]);
+  for (const wrong of ["", "?nonce=", "?nonce=abc", `?nonce=${nonce.toUpperCase()}`, `?nonce=${"0".repeat(200)}`])
+    expect([wrong, (await send(monitor, { path: HELLO + wrong })).status]).toEqual([wrong, 404]);
+  const elsewhere = { host: `127.0.0.1:${port}`, origin: "https://evil.example" };
+  expect((await send(monitor, { path: `${HELLO}?nonce=${nonce}`, headers: elsewhere })).status).toBe(403);
 });
 
 test("another name for this machine is refused, whoever sends it: names of other sites may lead here", async () => {

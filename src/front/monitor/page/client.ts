@@ -1,6 +1,7 @@
 // The one way from the page to its server: answers, writes, and streams that go on where they were cut.
 import type { Action, ActionAnswer, ContextKey } from "../api.ts";
 import { createStreamReader } from "./event-stream.ts";
+import { isOwnServer } from "./proof.ts";
 
 /** What the server said instead of an answer. */
 export class AnswerError extends Error {
@@ -13,7 +14,7 @@ export class AnswerError extends Error {
   }
 }
 
-/** `refused`: the server does not know this page any more, and asking again changes nothing. */
+/** `refused`: who answers is not the page's server, or does not know the page any more; asking again changes nothing. */
 export type LiveState = "connecting" | "live" | "lost" | "refused";
 
 interface LiveOptions<Message> {
@@ -36,8 +37,8 @@ export interface Client {
 
 export interface ClientOptions {
   token: string;
-  /** Where the server is; in a browser the page's own place. */
-  base?: string;
+  /** Where the server is: the page's own origin. */
+  base: string;
   /** Streams are read while this is so, and taken up again when it becomes so: a hidden tab must not use up the browser's connections. */
   shown?: { now(): boolean; onChange(listener: () => void): () => void };
 }
@@ -53,12 +54,37 @@ export const contextPath = ({ project, context }: ContextKey): string =>
 
 export const projectPath = (project: string): string => `/api/p/${encodeURIComponent(project)}`;
 
-export function createClient({ token, base = "", shown }: ClientOptions): Client {
+export function createClient({ token, base, shown }: ClientOptions): Client {
   const authorization = `Bearer ${token}`;
 
-  function asked(path: string, init: RequestInit): Promise<Response> {
+  let proving: Promise<void> | undefined;
+
+  /** The port may be anybody's once the monitor has ended: after each loss it is asked anew whose it is. */
+  const lost = () => {
+    proving = undefined;
+  };
+
+  function proven(): Promise<void> {
+    proving ??= isOwnServer(token, base).then(
+      (isOwn) => {
+        if (!isOwn) throw new AnswerError(401, "stranger", "something else answers at this address");
+      },
+      (error: unknown) => {
+        lost();
+        throw error;
+      },
+    );
+    return proving;
+  }
+
+  async function asked(path: string, init: RequestInit): Promise<Response> {
+    await proven();
     const headers = { authorization, ...(init.headers as Record<string, string>) };
-    return fetch(base + path, { ...init, headers, cache: "no-store", credentials: "same-origin" });
+    const sent = { ...init, headers, cache: "no-store", credentials: "same-origin", redirect: "error" } as const;
+    return fetch(base + path, sent).catch((error: unknown) => {
+      if (!init.signal?.aborted) lost();
+      throw error;
+    });
   }
 
   async function answered(path: string, init: RequestInit): Promise<Response> {
@@ -110,6 +136,7 @@ export function createClient({ token, base = "", shown }: ClientOptions): Client
         connection.end();
       }
       if (signal.aborted) return;
+      lost();
       if (shown?.now() === false) continue;
       onState?.("lost");
       await pause(wait, signal);

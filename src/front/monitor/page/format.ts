@@ -15,8 +15,14 @@ export function moment(at: number, now: number): string {
   return year === new Date(now).getFullYear() ? `${day} ${clock}` : `${year}-${day} ${clock}`;
 }
 
-/** `in 5 min`, or `5 min ago`. */
-export const away = (at: number, now: number): string => (at > now ? `in ${ago(at - now)}` : `${ago(now - at)} ago`);
+/** The page's clock is as old as that at most: what has just been made is not yet to come. */
+const NOW_MS = 5_000;
+
+/** `in 5 min`, `now`, or `5 min ago`. */
+export function away(at: number, now: number): string {
+  if (Math.abs(at - now) <= NOW_MS) return "now";
+  return at > now ? `in ${ago(at - now)}` : `${ago(now - at)} ago`;
+}
 
 /** `1 event`, `2,345 events`. */
 export const counted = (n: number, one: string, many = `${one}s`): string =>

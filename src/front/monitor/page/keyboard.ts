@@ -7,7 +7,8 @@ export interface KeyBinding {
   says: string;
   /** A key that is held down does it once. */
   isOnce?: true;
-  run(): void;
+  /** Undefined: what has the focus does it by itself; it is only listed. */
+  run?(): void;
 }
 
 /** What of a key event counts. */
@@ -41,7 +42,7 @@ export function createKeyboard(now: () => number = Date.now): Keyboard {
     layers
       .toReversed()
       .flat()
-      .find((one) => one.keys === keys);
+      .find((one) => one.run !== undefined && one.keys === keys);
 
   return {
     bind(bindings) {
@@ -58,7 +59,7 @@ export function createKeyboard(now: () => number = Date.now): Keyboard {
       before = undefined;
       const binding = (first !== undefined && find(`${first} ${key}`)) || find(key);
       if (binding) {
-        if (!repeat || !binding.isOnce) binding.run();
+        if (!repeat || !binding.isOnce) binding.run?.();
         return true;
       }
       const begins = layers.flat().some(({ keys }) => keys.startsWith(`${key} `));

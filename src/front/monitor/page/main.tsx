@@ -30,7 +30,7 @@ function start(place: HTMLElement): void {
     return;
   }
   const parts: PageParts = {
-    client: createClient({ token, shown }),
+    client: createClient({ token, base: location.origin, shown }),
     keyboard: createKeyboard(),
     announce(says) {
       const spoken = document.getElementById("spoken");

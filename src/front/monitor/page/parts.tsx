@@ -31,7 +31,10 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
   const names = bindings.map(({ keys }) => keys).join("\n");
   // bound anew when the keys are others, not when what they do is
   useLayoutEffect(
-    () => keyboard.bind(newest.current.map((one, i) => ({ ...one, run: () => newest.current[i]?.run() }))),
+    () =>
+      keyboard.bind(
+        newest.current.map((one, i) => (one.run ? { ...one, run: () => newest.current[i]?.run?.() } : one)),
+      ),
     [keyboard, names],
   );
 }

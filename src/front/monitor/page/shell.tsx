@@ -1,6 +1,7 @@
 // What stands around every view: where one is, what waits, whether the page is up to date, and the keys.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { LiveState } from "./client.ts";
+import { Problem } from "./components/problem.tsx";
 import { ContextView } from "./context/index.tsx";
 import { counted } from "./format.ts";
 import { Home } from "./home/index.tsx";
@@ -65,6 +66,7 @@ export function Shell() {
         </button>
       </header>
       <main id="main" tabIndex={-1}>
+        {state === "refused" && <Problem says={CONNECTIONS.refused.title} />}
         <Content route={route} />
       </main>
       <div id="spoken" class="unseen" aria-live="polite" />
@@ -123,7 +125,10 @@ const CONNECTIONS: Record<LiveState, { says: string; title: string }> = {
     says: "not live",
     title: "The monitor does not answer. What is shown may be old; the page asks again by itself.",
   },
-  refused: { says: "refused", title: "The monitor was started anew: open the address that it printed." },
+  refused: {
+    says: "refused",
+    title: "Something else answers at this address, or the monitor was started anew: open the address that it printed.",
+  },
 };
 
 function Connection({ state }: { state: LiveState }) {

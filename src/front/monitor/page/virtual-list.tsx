@@ -158,6 +158,7 @@ export function VirtualList<Row>(props: VirtualListProps<Row>) {
       ? [
           { keys: "j", says: "the next row", run: () => step(1) },
           { keys: "k", says: "the row before", run: () => step(-1) },
+          ...(props.onOpen ? [{ keys: "Enter", says: "open the row" }] : []),
         ]
       : [],
   );

@@ -3,7 +3,13 @@ import { expect, test } from "vitest";
 import type { EventRow, Span, Timeline } from "../../../../src/front/monitor/context-api.ts";
 import { createLatest } from "../../../../src/front/monitor/page/context/latest.ts";
 import { liveFrom, withLive } from "../../../../src/front/monitor/page/context/live.ts";
-import { filterQuery, isPlain, NO_FILTER, withKind } from "../../../../src/front/monitor/page/context/row-filter.ts";
+import {
+  filterQuery,
+  isPlain,
+  kindsOf,
+  NO_FILTER,
+  withKind,
+} from "../../../../src/front/monitor/page/context/row-filter.ts";
 import { boxOf, laneTop, spansIn, thingAt } from "../../../../src/front/monitor/page/context/timeline-lanes.ts";
 import { moved, ticks, within, zoomed } from "../../../../src/front/monitor/page/context/timeline-range.ts";
 import { addressOf, routeOf } from "../../../../src/front/monitor/page/router.ts";
@@ -59,10 +65,15 @@ test("a question that fails is told, and the one that waits is asked", async () 
 
 test("rows that come in move the head, count once, and say which kinds are new", () => {
   const first = withLive(liveFrom(10), { rows: [row(11, "reply"), row(12, "data")], head: 12 });
-  expect(first).toEqual({ head: 12, last: { reply: 11, data: 12 }, row: undefined });
+  const recent = [
+    { seq: 11, kind: "reply" },
+    { seq: 12, kind: "data" },
+  ];
+  expect(first).toEqual({ head: 12, last: { reply: 11, data: 12 }, recent });
   expect(withLive(first, { rows: [row(12, "data")], head: 12 })).toBe(first);
   const gap = withLive(first, { rows: [row(900, "note")], head: 900 });
   expect([gap.head, gap.last.plan, gap.last.note]).toEqual([900, 900, 900]);
+  expect(gap.recent).toEqual([{ seq: 900, kind: "note" }]);
 });
 
 test("the same filter is the same question, whatever the order it was made in", () => {
@@ -72,9 +83,13 @@ test("the same filter is the same question, whatever the order it was made in", 
     filterQuery({ ...other, agent: "花子", text: "a&b" }),
   );
   expect(filterQuery(one)).toBe("&kinds=data%2Creply");
-  expect([isPlain(NO_FILTER), isPlain(one), isPlain(withKind(withKind(NO_FILTER, "plan"), "plan"))]).toEqual([
-    ...[true, false, true],
+  const all = withKind(NO_FILTER, "other");
+  expect([isPlain(NO_FILTER), isPlain(one), isPlain(all), isPlain(withKind(withKind(all, "plan"), "plan"))]).toEqual([
+    ...[false, false, true, true],
   ]);
+  // Rows that say little are left out until they are asked for, beside the others.
+  expect([NO_FILTER, all, one].map((filter) => kindsOf(filter)?.includes("other"))).toEqual([false, undefined, false]);
+  expect(kindsOf(withKind(one, "other"))).toEqual(["reply", "data", "other"]);
 });
 
 test("a round of an agent stands in the address, with any name", () => {

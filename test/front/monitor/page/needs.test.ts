@@ -1,6 +1,8 @@
 // What waits for a person: how much of it is shown, and when a card may be answered.
 import { expect, test } from "vitest";
 import type { Need } from "../../../../src/front/monitor/api.ts";
+import { away } from "../../../../src/front/monitor/page/format.ts";
+import { type Card, cardsNow } from "../../../../src/front/monitor/page/home/cards.ts";
 import { isSettled, placesNow, SETTLE_MS } from "../../../../src/front/monitor/page/home/places.ts";
 import { shownNeeds } from "../../../../src/front/monitor/page/home/shown-needs.ts";
 
@@ -48,4 +50,21 @@ test("a card that has just appeared, or just moved where another was, is not ans
     later + 200,
   );
   expect(["b", "c"].map((key) => isSettled(third.get(key), later + SETTLE_MS))).toEqual([true, false]);
+});
+
+test("what is answered keeps its place behind its neighbour, and others are added around it", () => {
+  const over = { isOwn: false, says: "over" };
+  const first = cardsNow([], [plan(0), plan(1), plan(2)], () => over);
+  const second = cardsNow(first, [plan(9), plan(0), plan(2)], () => over);
+  const seen = (cards: readonly Card[]) => cards.map(({ need, over: how }) => `${need.id}${how ? " over" : ""}`);
+  expect(seen(second)).toEqual(["plan 9", "plan 0", "plan 1 over", "plan 2"]);
+  expect(seen(cardsNow(second, [plan(2)], () => over))).toEqual([
+    ...["plan 9 over", "plan 0 over", "plan 1 over", "plan 2"],
+  ]);
+});
+
+test("what has just been made was made now, also by a clock that is some seconds old", () => {
+  expect([1_001_000, 999_000, 1_090_000, 880_000].map((at) => away(at, 1_000_000))).toEqual([
+    ...["now", "now", "in 2 min", "2 min ago"],
+  ]);
 });

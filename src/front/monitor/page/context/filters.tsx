@@ -2,18 +2,22 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useKeys } from "../parts.tsx";
 import { ALL_KINDS, KINDS } from "./kinds.ts";
-import { isPlain, NO_FILTER, type RowFilter, withKind } from "./row-filter.ts";
+import { filterQuery, NO_FILTER, type RowFilter, withKind } from "./row-filter.ts";
 
 interface FiltersProps {
   filter: RowFilter;
   agents: readonly string[];
+  /** Rows of kind `other` that are left out, where that is known. */
+  hidden: number | undefined;
+  /** None is left out now. */
+  isWhole: boolean;
   onChange(filter: RowFilter): void;
 }
 
 /** The whole ledger is looked through for a text: not for each letter. */
 const TYPED_MS = 250;
 
-export function Filters({ filter, agents, onChange }: FiltersProps) {
+export function Filters({ filter, agents, hidden, isWhole, onChange }: FiltersProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(filter.text);
   useKeys([{ keys: "/", says: "look for a text", run: () => field.current?.focus() }]);
@@ -58,17 +62,19 @@ export function Filters({ filter, agents, onChange }: FiltersProps) {
             key={kind}
             type="button"
             class="kind-chip"
-            aria-pressed={filter.kinds.includes(kind)}
+            disabled={isWhole && kind === "other"}
+            aria-pressed={kind === "other" ? filter.withOther : filter.kinds.includes(kind)}
             onClick={() => onChange(withKind(filter, kind))}
           >
             <span class={`kind kind-${kind}`} aria-hidden="true">
               {KINDS[kind].sign}
             </span>
             {KINDS[kind].word}
+            {kind === "other" && hidden !== undefined && hidden > 0 && ` (${hidden.toLocaleString("en-US")} hidden)`}
           </button>
         ))}
       </fieldset>
-      {!isPlain(filter) && (
+      {!isWhole && filterQuery(filter) !== filterQuery(NO_FILTER) && (
         <button type="button" class="quiet" onClick={clear}>
           Show all
         </button>

@@ -34,7 +34,7 @@ export function Head({ page, then }: HeadProps) {
           Only to be read: <span class="others">{readOnly}</span>
         </p>
       )}
-      {!then && asked.length > 0 && <Needs needs={asked} />}
+      {!then && <Needs needs={asked} isAside areShut />}
       <Facts page={page} />
       {isStopped && !then && page.resume !== "" && <GoOn command={page.resume} />}
       {problems.length > 0 && (
@@ -68,6 +68,9 @@ function Facts({ page: { row, head, model, budget } }: { page: ContextPage }) {
   const { tokens, cost, host, backup, dataBytes, ttlMs, forkOf, project } = row;
   return (
     <ul class="facts">
+      <li>
+        <code>{row.context}</code> <CopyButton text={row.context} what="the context's id" />
+      </li>
       {model !== undefined && <li class="others">{model}</li>}
       <li>{counted(head, "event")}</li>
       {tokens && (
@@ -162,9 +165,9 @@ function More({ page: { row, task, resume } }: { page: ContextPage }) {
           <dd class="others">{task}</dd>
         </>
       )}
-      <dt>Context</dt>
+      <dt>Begun</dt>
       <dd>
-        <code>{row.context}</code>, begun <Ago at={row.createdAt} says />
+        <Ago at={row.createdAt} says />
       </dd>
       <dt>Folder</dt>
       <dd>

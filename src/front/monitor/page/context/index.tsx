@@ -12,6 +12,9 @@ import { TABS, TabRow, tabId } from "./tabs.tsx";
 import { useContextLive } from "./use-context.ts";
 import { useMoment } from "./use-moment.ts";
 
+/** The transcript is there by then. */
+const FIND_MS = 50;
+
 export interface ContextViewProps extends ContextKey {
   view: ContextViewName;
   seq: number | undefined;
@@ -29,6 +32,9 @@ export function ContextView({ project, context, view, seq: given, round }: Conte
   const isPast = wanted !== undefined;
   const open = ({ view: to, ...more }: Place) => goTo({ ...here, view: to, ...(isPast && { seq: wanted }), ...more });
   useKeys(isPast ? [{ keys: "Escape", says: "back to now", run: () => looked.goTo(undefined) }] : []);
+  useKeys(
+    view === "transcript" ? [] : [{ keys: "/", says: "look for a text in the transcript", run: () => find(open) }],
+  );
   if (!page)
     return (
       <div class="alone">
@@ -43,7 +49,13 @@ export function ContextView({ project, context, view, seq: given, round }: Conte
       {isRead ? <Head page={page} then={at} /> : <h1 class="context-head others">{context}</h1>}
       <div class="moment">
         <Scrubber project={project} context={context} head={page.head} looked={looked} />
-        {isPast && <MomentBar {...{ project, context, looked }} isReadOnly={page.readOnly !== undefined} />}
+        {isPast && (
+          <MomentBar
+            {...{ project, context, looked }}
+            folder={page.row.folder}
+            isReadOnly={page.readOnly !== undefined}
+          />
+        )}
         {isPast && at && <MomentState at={at} project={project} context={context} />}
       </div>
       <TabRow view={view} onOpen={(to) => open({ view: to })} />
@@ -52,4 +64,9 @@ export function ContextView({ project, context, view, seq: given, round }: Conte
       </div>
     </div>
   );
+}
+
+function find(open: (place: Place) => void): void {
+  open({ view: "transcript" });
+  setTimeout(() => document.querySelector<HTMLElement>(".filters input")?.focus(), FIND_MS);
 }

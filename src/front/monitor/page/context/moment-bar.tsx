@@ -15,10 +15,12 @@ import type { Moment } from "./use-moment.ts";
 
 interface MomentBarProps extends ContextKey {
   looked: Moment;
+  /** Where its files are. */
+  folder: string;
   isReadOnly: boolean;
 }
 
-export function MomentBar({ project, context, looked, isReadOnly }: MomentBarProps) {
+export function MomentBar({ project, context, looked, folder, isReadOnly }: MomentBarProps) {
   const { client, announce } = useParts();
   const now = useNow();
   const key = { project, context };
@@ -29,7 +31,7 @@ export function MomentBar({ project, context, looked, isReadOnly }: MomentBarPro
   const at = looked.at?.seq === wanted ? looked.at : undefined;
   // What was said belongs to the moment that it was said of.
   useEffect(() => setSaved(undefined), [wanted]);
-  const copyAsTest = async () => {
+  const saveAsTest = async () => {
     const says = await client.bytes(`${contextPath(key)}/test`).then(
       (bytes) => saveAs(bytes, `${context}.jsonl`),
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -68,9 +70,9 @@ export function MomentBar({ project, context, looked, isReadOnly }: MomentBarPro
           type="button"
           class="small"
           title="What was recorded of this context, as a fixture that tests replay"
-          onClick={() => void copyAsTest()}
+          onClick={() => void saveAsTest()}
         >
-          Copy as test
+          Save as test
         </button>
       </div>
       <p id="fork-says" class="quiet-ink fork-says">
@@ -79,12 +81,20 @@ export function MomentBar({ project, context, looked, isReadOnly }: MomentBarPro
       {forking.answer && (
         <div role="status" class="forked">
           <ActionAnswerLine answer={forking.answer} />
-          {forking.answer.context !== undefined && <Forked project={project} context={forking.answer.context} />}
+          {forking.answer.context !== undefined && (
+            <Forked project={project} context={forking.answer.context} command={forking.answer.command} />
+          )}
         </div>
       )}
       {saved !== undefined && <p class="others">{saved}</p>}
       {isAsked && at?.restore && (
-        <RestoreDialog {...{ project, context }} to={at.restore} onClose={() => setAsked(false)} />
+        <RestoreDialog
+          {...{ project, context, folder, to: at.restore }}
+          onClose={(isChanged) => {
+            setAsked(false);
+            if (isChanged) looked.goTo(undefined);
+          }}
+        />
       )}
     </section>
   );
@@ -100,8 +110,7 @@ function forkSays({ fork, restore }: ContextAt): string {
   return `A fork begins at event ${fork.seq.toLocaleString("en-US")}${first}. ${back}`;
 }
 
-function Forked({ project, context }: ContextKey) {
-  const command = `holdfast -p -r ${context}`;
+function Forked({ project, context, command = "" }: ContextKey & { command?: string | undefined }) {
   return (
     <p>
       <a href={addressOf({ kind: "context", project, context, view: "transcript" })}>{context}</a>{" "}

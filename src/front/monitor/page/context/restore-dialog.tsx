@@ -7,29 +7,36 @@ import { ActionAnswerLine } from "../components/action-answer.tsx";
 
 interface RestoreDialogProps extends ContextKey {
   to: NonNullable<ContextAt["restore"]>;
-  onClose(): void;
+  /** Where its files are. */
+  folder: string;
+  /** `isChanged`: something was done. */
+  onClose(isChanged: boolean): void;
 }
 
 const PARTS = ["conversation", "data", "files"] as const;
 const SAYS: Readonly<Record<(typeof PARTS)[number], string>> = {
   conversation: "what the agents see ends at the checkpoint",
   data: "shared data gets the values of then",
-  files: "the folder's files are written as they were then",
+  files: "files are written as they were then, in ",
 };
 
-export function RestoreDialog({ project, context, to, onClose }: RestoreDialogProps) {
+export function RestoreDialog({ project, context, to, folder, onClose }: RestoreDialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   const title = useId();
   const { answer, isAsking, ask } = useActing({ project, context });
   const [parts, setParts] = useState({ conversation: true, data: true, files: to.files });
   // The browser keeps the focus inside, ends it with Escape, and gives the focus back.
   useEffect(() => box.current?.showModal(), []);
-  const isDone = answer?.ok === true;
+  const [done, setDone] = useState<"restored" | "undone" | undefined>(undefined);
+  const isDone = done !== undefined;
   const changed = answer?.paths ?? [];
-  const restore = (more: { force?: boolean; keepChanged?: boolean }) =>
-    void ask({ action: "restore", seq: to.seq, parts, ...more });
+  const goBack = async (more: { force?: boolean; keepChanged?: boolean }) => {
+    const said = await ask(isDone ? { action: "undo", ...more } : { action: "restore", seq: to.seq, parts, ...more });
+    if (said?.ok) setDone(isDone ? "undone" : "restored");
+  };
+  const verb = isDone ? "Undo" : "Restore";
   return (
-    <dialog ref={box} class="restore" aria-labelledby={title} onClose={onClose}>
+    <dialog ref={box} class="restore" aria-labelledby={title} onClose={() => onClose(isDone)}>
       <h2 id={title}>
         Back to checkpoint <span class="others">{to.name}</span> (event {to.seq.toLocaleString("en-US")})?
       </h2>
@@ -49,6 +56,7 @@ export function RestoreDialog({ project, context, to, onClose }: RestoreDialogPr
             />
             <span>
               <b>{part}</b>: {part === "files" && !to.files ? "that checkpoint holds none" : SAYS[part]}
+              {part === "files" && to.files && <code class="others">{folder}</code>}
             </span>
           </label>
         ))}
@@ -66,20 +74,25 @@ export function RestoreDialog({ project, context, to, onClose }: RestoreDialogPr
       <div class="dialog-buttons">
         {changed.length > 0 && (
           <>
-            <button type="button" disabled={isAsking} onClick={() => restore({ keepChanged: true })}>
-              Restore, leave these files
+            <button type="button" disabled={isAsking} onClick={() => void goBack({ keepChanged: true })}>
+              {verb}, leave these files
             </button>
-            <button type="button" disabled={isAsking} onClick={() => restore({ force: true })}>
-              Restore over them
+            <button type="button" disabled={isAsking} onClick={() => void goBack({ force: true })}>
+              {verb} over them
             </button>
           </>
+        )}
+        {done === "restored" && changed.length === 0 && (
+          <button type="button" disabled={isAsking} onClick={() => void goBack({})}>
+            Undo
+          </button>
         )}
         {!isDone && changed.length === 0 && (
           <button
             type="button"
             class="main"
             disabled={isAsking || !PARTS.some((part) => parts[part])}
-            onClick={() => restore({})}
+            onClick={() => void goBack({})}
           >
             Restore
           </button>

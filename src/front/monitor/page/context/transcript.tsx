@@ -8,7 +8,8 @@ import { VirtualList } from "../virtual-list.tsx";
 import { EventLine, lineClass } from "./event-line.tsx";
 import { EVENT_PANEL, EventPanel } from "./event-panel.tsx";
 import { Filters } from "./filters.tsx";
-import { filterQuery, isPlain, NO_FILTER, type RowFilter } from "./row-filter.ts";
+import type { LiveContext } from "./live.ts";
+import { filterQuery, isByKind, isPlain, kindsOf, NO_FILTER, type RowFilter } from "./row-filter.ts";
 import type { TabProps } from "./tab.ts";
 import { useEvery } from "./use-every.ts";
 import { useNarrow } from "./use-narrow.ts";
@@ -26,21 +27,23 @@ interface Chosen {
 export function Transcript({ project, context, seq, page, live, goTo }: TabProps) {
   const { client } = useParts();
   const isNarrow = useNarrow();
-  const [filter, setFilter] = useState<RowFilter>(NO_FILTER);
+  const [given, setFilter] = useState<RowFilter>(NO_FILTER);
   const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
   const [isAtEnd, setAtEnd] = useState(true);
   const [reveal, setReveal] = useState<number | undefined>(undefined);
-  const query = filterQuery(filter);
   const upTo = seq === undefined ? "" : `&upTo=${seq}`;
   // A restore leaves rows behind that are here already.
   const edition = seq ?? `now ${live.last.checkpoint}`;
   const rows = `${contextPath({ project, context })}/rows`;
-  const total = useTotal({
-    path: `${rows}?from=0&count=1${query}${upTo}`,
-    plain: isPlain(filter),
-    seq,
-    head: live.head,
-  });
+  const isFirst = filterQuery(given) === filterQuery(NO_FILTER);
+  const all = { ...given, withOther: true };
+  const path = `${rows}?from=0&count=1${filterQuery(given)}${upTo}`;
+  const { total: found, isFresh } = useTotal({ path, filter: isFirst && seq !== undefined ? all : given, seq, live });
+  // Every event is a moment: where one is looked at, it has its row. And a long context shows its rows before they are counted.
+  const isWhole = isFirst && (seq !== undefined || !isFresh);
+  const filter = isWhole ? all : given;
+  const query = filterQuery(filter);
+  const total = isWhole ? (seq ?? live.head) : found;
   const seen = useSeen(total, isAtEnd || seq !== undefined);
 
   const fetchWindow = useCallback(
@@ -53,7 +56,7 @@ export function Transcript({ project, context, seq, page, live, goTo }: TabProps
     if (seq === undefined) return;
     setChosen((before) => ({ seq, position: undefined, isOpen: before?.isOpen ?? !isNarrow }));
   }, [seq, isNarrow]);
-  const atMoment = seq !== undefined && chosen?.seq === seq ? total - 1 : undefined;
+  const atMoment = seq !== undefined && isFresh && chosen?.seq === seq ? total - 1 : undefined;
   const position = atMoment ?? (isPlain(filter) && chosen ? chosen.seq - 1 : chosen?.position);
   const choose = (at: number, row: EventRow | undefined) => {
     const known = row?.seq ?? (isPlain(filter) ? at + 1 : undefined);
@@ -65,7 +68,13 @@ export function Transcript({ project, context, seq, page, live, goTo }: TabProps
   };
   return (
     <div class={`transcript${chosen?.isOpen ? " with-panel" : ""}`}>
-      <Filters filter={filter} agents={page.agents.map(({ name }) => name)} onChange={filtered} />
+      <Filters
+        filter={filter}
+        agents={page.agents.map(({ name }) => name)}
+        isWhole={isWhole}
+        hidden={isFirst && !isWhole ? (seq ?? live.head) - total : undefined}
+        onChange={filtered}
+      />
       <div class="list-place">
         <VirtualList<EventRow>
           label="Events"
@@ -109,18 +118,27 @@ export function Transcript({ project, context, seq, page, live, goTo }: TabProps
 
 interface TotalOptions {
   path: string;
-  plain: boolean;
+  filter: RowFilter;
   seq: number | undefined;
-  head: number;
+  live: LiveContext;
 }
 
-/** Rows of the filter in all. Without one that is known; with one it is asked, and anew when something came in. */
-function useTotal({ path, plain, seq, head }: TotalOptions): number {
+/** Rows of the filter in all. Without one that is known; with one it is asked, and anew when something came in. `isFresh`: it is of this filter and moment. */
+function useTotal({ path, filter, seq, live }: TotalOptions): { total: number; isFresh: boolean } {
+  const plain = isPlain(filter);
   const { value, of, again } = useAnswer<RowsWindow>(plain ? undefined : path);
-  const isOld = !plain && seq === undefined && of === path && value !== undefined && value.head < head;
+  const isFresh = of === path && value !== undefined;
+  const isOld = !plain && seq === undefined && isFresh && value.head < live.head;
   useEvery(COUNT_EVERY_MS, isOld, again);
-  if (plain) return seq ?? head;
-  return value?.total ?? 0;
+  if (plain) return { total: seq ?? live.head, isFresh: true };
+  return { total: (value?.total ?? 0) + (isOld ? cameSince(value.head, filter, live) : 0), isFresh };
+}
+
+/** What came in meanwhile is shown at once, not when it was counted. */
+function cameSince(head: number, filter: RowFilter, { recent }: LiveContext): number {
+  const kinds = kindsOf(filter);
+  if (!isByKind(filter) || (recent[0]?.seq ?? Number.POSITIVE_INFINITY) > head + 1) return 0;
+  return recent.filter(({ seq, kind }) => seq > head && (!kinds || kinds.includes(kind))).length;
 }
 
 /** How many rows there were when the reader was last at the end. */

@@ -36,7 +36,8 @@ export function ApprovalAnswers({ need, acting, keys }: AnswersProps<"approval">
   const given = why.trim();
   const answer = (scope: Scope) =>
     void acting.ask({ action: "approve", id, scope, ...(scope === "no" && given !== "" && { reason: given }) });
-  keys.yes = () => answer("once");
+  // What is not shown whole cannot be allowed.
+  keys.yes = choices.some(({ scope }) => scope === "once") ? () => answer("once") : undefined;
   keys.no = () => answer("no");
   const choose = (scope: Scope) => (scope === "rule" ? setRuleShown(!isRuleShown) : answer(scope));
   return (
@@ -94,15 +95,23 @@ export function PlanAnswers({ need, acting, keys }: AnswersProps<"plan">) {
     if (lacks) field.current?.focus();
     else void acting.ask({ action: "plan", id: need.id, approve, feedback: given });
   };
-  keys.yes = () => answer(true);
+  const mayApprove = need.isCut !== true;
+  keys.yes = mayApprove ? () => answer(true) : undefined;
   keys.no = () => answer(false);
   return (
     <>
+      {!mayApprove && (
+        <p class="quiet-ink">
+          It is too long to be shown whole: read and approve it in a terminal, with <code>holdfast team plans</code>.
+        </p>
+      )}
       <div class="answers">
-        <button type="button" class="main" aria-disabled={acting.isAsking} onClick={() => answer(true)}>
-          Approve
-          <KeySign name="a" />
-        </button>
+        {mayApprove && (
+          <button type="button" class="main" aria-disabled={acting.isAsking} onClick={() => answer(true)}>
+            Approve
+            <KeySign name="a" />
+          </button>
+        )}
         <button type="button" aria-disabled={acting.isAsking} onClick={() => answer(false)}>
           Reject
           <KeySign name="x" />

@@ -1,6 +1,6 @@
 // One thing that waits for a person: who asks, what exactly, and the answers, given in place. Also on the pages of its project and context.
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ActionAnswer, HostRow, Need } from "../../api.ts";
 import { type Acting, useActing } from "../components/acting.ts";
 import { ActionAnswerLine } from "../components/action-answer.tsx";
@@ -10,44 +10,64 @@ import { Status } from "../components/status.tsx";
 import { keyOfContext, keyOfNeed } from "../overview.ts";
 import { addressOf } from "../router.ts";
 import { useWatching } from "../watching.tsx";
+import type { Over } from "./cards.ts";
 import { ApprovalAnswers, PlanAnswers, QuestionAnswers } from "./need-answers.tsx";
 
 /** What the keys of a card do. */
 export interface CardKeys {
-  yes?: () => void;
-  no?: () => void;
+  yes?: (() => void) | undefined;
+  no?: (() => void) | undefined;
 }
 
 export interface NeedCardProps {
   need: Need;
+  /** It waits no more. */
+  over: Over | undefined;
   isFirst?: boolean;
+  /** A line until it is opened. */
+  isShut?: boolean;
   /** Contract: false while an answer could be meant for another card. */
   mayAnswer(key: string): boolean;
-  onAnswer?(need: Need, answer: ActionAnswer): void;
-  /** Told what its keys do; undefined when it is gone. */
-  onKeys?(key: string, keys: CardKeys): void;
+  onAnswer(answer: ActionAnswer): void;
+  onDismiss(): void;
+  /** Told what its keys do. */
+  onKeys(keys: CardKeys): void;
 }
 
-export function NeedCard({ need, isFirst = false, mayAnswer, onAnswer, onKeys }: NeedCardProps) {
+export function NeedCard({ need, over, isFirst = false, isShut = false, ...on }: NeedCardProps) {
   const key = keyOfNeed(need);
   const asking = useActing(need);
+  const [isOpen, setOpen] = useState(!isShut);
   const acting: Acting = {
     ...asking,
+    isAsking: asking.isAsking || over !== undefined,
     async ask(action) {
-      if (!mayAnswer(key)) return undefined;
+      if (over || !on.mayAnswer(key)) return undefined;
       const answer = await asking.ask(action);
-      if (answer) onAnswer?.(need, answer);
+      if (answer) on.onAnswer(answer);
       return answer;
     },
   };
   const keys = useRef<CardKeys>({});
-  onKeys?.(key, keys.current);
+  // What is not seen is not answered: the first press opens it.
+  if (!isOpen) keys.current.yes = keys.current.no = () => setOpen(true);
+  on.onKeys(keys.current);
   const titleId = useId();
+  const box = useRef<HTMLLIElement>(null);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    if (!over && box.current) height.current = box.current.offsetHeight;
+  });
   return (
     <li
-      class={`need need-${need.kind}`}
-      data-need={key}
-      data-first={isFirst ? "" : undefined}
+      ref={box}
+      class={`need need-${need.kind}${over ? " need-over" : ""}`}
+      data-card={key}
+      data-need={over ? undefined : key}
+      data-open={isOpen ? "" : undefined}
+      data-first={isFirst && !over ? "" : undefined}
+      // Cards below stay where they are.
+      style={over && height.current > 0 ? { height: `${height.current}px` } : {}}
       tabIndex={-1}
       aria-labelledby={titleId}
     >
@@ -59,10 +79,20 @@ export function NeedCard({ need, isFirst = false, mayAnswer, onAnswer, onKeys }:
         <span class="quiet-ink need-age">
           <Ago at={need.at} says />
         </span>
+        {isShut && !over && (
+          <button type="button" class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? "close" : "answer"}
+          </button>
+        )}
+        {over && (
+          <button type="button" class="small" onClick={on.onDismiss}>
+            dismiss
+          </button>
+        )}
       </div>
-      <WhoAsks need={need} />
-      <NeedBody need={need} acting={acting} keys={keys.current} />
-      {asking.answer && <ActionAnswerLine answer={asking.answer} />}
+      {over ? <p class="who over-says">{over.says}</p> : isOpen && <WhoAsks need={need} />}
+      {isOpen && <NeedBody need={need} acting={acting} keys={keys.current} />}
+      {!over && asking.answer && !asking.answer.ok && <ActionAnswerLine answer={asking.answer} />}
     </li>
   );
 }

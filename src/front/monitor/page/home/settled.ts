@@ -7,12 +7,16 @@ export interface Settled {
   has(key: string): boolean;
 }
 
+/** What was opened shows something that was not there to be read before. */
+const placeOf = ({ offsetLeft, offsetTop, dataset }: HTMLElement): string =>
+  `${offsetLeft} ${offsetTop} ${dataset.open !== undefined}`;
+
 /** `list`: its children that have `data-need` are the cards. Where they are is looked at after each change of the list and of its size. */
 export function useSettled(list: { current: HTMLElement | null }): Settled {
   const places = useRef(new Map<string, CardPlace>());
   const look = () => {
     const cards = list.current?.querySelectorAll<HTMLElement>("[data-need]") ?? [];
-    const now = [...cards].map((card) => [card.dataset.need ?? "", `${card.offsetLeft} ${card.offsetTop}`] as const);
+    const now = [...cards].map((card) => [card.dataset.need ?? "", placeOf(card)] as const);
     places.current = placesNow(places.current, now, performance.now());
   };
   useLayoutEffect(look);

@@ -30,7 +30,7 @@ export function ProjectView({ project }: { project: string }) {
         {row && <Place page={page.value} folder={row.folder} store={row.store} />}
       </header>
       {problem !== undefined && <Problem says={problem} again={page.again} />}
-      {needs.length > 0 && <Needs needs={needs} />}
+      <Needs needs={needs} isAside />
       {page.value ? (
         <Parts page={page.value} readAt={page.readAt} />
       ) : (

@@ -163,7 +163,9 @@ function Detail(props: TabProps & { placed: PlacedCheckpoint; all: readonly Chec
           ))}
         </p>
       )}
-      {page.readOnly === undefined && <GoBack {...{ project, context }} to={row} />}
+      {page.readOnly === undefined && (
+        <GoBack {...{ project, context }} to={row} folder={page.row.folder} onBack={() => goTo(undefined)} />
+      )}
     </>
   );
 }

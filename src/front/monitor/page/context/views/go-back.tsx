@@ -7,7 +7,15 @@ import { ActionAnswerLine } from "../../components/action-answer.tsx";
 import { addressOf } from "../../router.ts";
 import { RestoreDialog } from "../restore-dialog.tsx";
 
-export function GoBack({ project, context, to }: ContextKey & { to: CheckpointRow }) {
+interface GoBackProps extends ContextKey {
+  to: CheckpointRow;
+  /** Where its files are. */
+  folder: string;
+  /** It was restored. */
+  onBack(): void;
+}
+
+export function GoBack({ project, context, to, folder, onBack }: GoBackProps) {
   const { ask, answer, isAsking } = useActing({ project, context });
   const [isAsked, setAsked] = useState(false);
   const { seq, name, files } = to;
@@ -27,8 +35,11 @@ export function GoBack({ project, context, to }: ContextKey & { to: CheckpointRo
       )}
       {isAsked && (
         <RestoreDialog
-          {...{ project, context, to: { seq, name, files: files !== undefined } }}
-          onClose={() => setAsked(false)}
+          {...{ project, context, folder, to: { seq, name, files: files !== undefined } }}
+          onClose={(isChanged) => {
+            setAsked(false);
+            if (isChanged) onBack();
+          }}
         />
       )}
     </>

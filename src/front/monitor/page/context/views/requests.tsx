@@ -45,6 +45,7 @@ export function RequestsTab({ project, context, seq, at, page, round, goTo }: Ta
       renderRow={(row) => <RequestLine row={row} />}
       selected={n - 1}
       onSelect={choose}
+      onOpen={() => document.getElementById(REQUEST_TITLE)?.focus()}
       reveal={n - 1}
       followsEnd={named?.n === undefined}
       isMain
@@ -119,6 +120,8 @@ type RequestProps = ContextKey & {
   onGo(seq: number): void;
 };
 
+const REQUEST_TITLE = "request-title";
+
 const SHOWS = { body: "Body", diff: "Against the one before" } as const;
 
 function Request({ project, context, agent, n, total, onStep, onGo }: RequestProps) {
@@ -147,7 +150,7 @@ function Request({ project, context, agent, n, total, onStep, onGo }: RequestPro
   return (
     <>
       <header class="detail-head">
-        <h2>
+        <h2 id={REQUEST_TITLE} tabIndex={-1}>
           <span class="others">{agent}</span> r{n}
         </h2>
         <button type="button" aria-label="The request before" disabled={n <= 1} onClick={() => step(-1)}>
