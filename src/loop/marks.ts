@@ -1,4 +1,5 @@
 // The marks by which a model tells what the runtime says from what tools, peers and files say; nothing else may carry them.
+import type { ToolOutput } from "./seams.ts";
 
 /** Where an element of that name begins or ends, however it is spaced. No blank is looked at twice: a tool may print any number of them. */
 const edgesOf = (name: string): RegExp => new RegExp(`<(?=\\s*(?:/\\s*)?${name}\\b)`, "gi");
@@ -54,3 +55,14 @@ export function withoutMarks(text: string): string {
 
 /** Of text that stands inside an element of that name: it cannot end it, nor begin another. */
 export const inside = (name: string, text: string): string => text.replace(edgesOf(name), "<\\");
+
+/** What a tool says cannot pass for what the runtime says; the layers around it may add notes of theirs. */
+export function unmarked(output: ToolOutput): ToolOutput {
+  const { content } = output;
+  if (typeof content === "string") return { ...output, content: withoutMarks(content) };
+  // No mark is put together from two parts either.
+  const parts = content.map((part) =>
+    part.type === "text" ? { ...part, text: withoutMarks(part.text).replace(/<(?=\s*\/?\s*$)/, "<\\") } : part,
+  );
+  return { ...output, content: parts };
+}

@@ -1,4 +1,5 @@
 // The calls of one reply: prepare (gates, in order) → execute → finalize. Exactly one result for each call, whatever fails.
+import { RESERVED_EVENTS } from "../contexts/events.ts";
 import { crashPoint } from "../ledger/crash-point.ts";
 import { messageOf } from "../ledger/error.ts";
 import { explain, SELDOM } from "../ledger/events.ts";
@@ -6,10 +7,9 @@ import type { EventInput, WakeInput } from "../ledger/store.ts";
 import type { Content } from "../models/model.ts";
 import { interruptedBy, leaseIsOver } from "./interrupt.ts";
 import type { Agent } from "./loop.ts";
-import { noteText } from "./marks.ts";
+import { noteText, unmarked } from "./marks.ts";
 import { resultOfError } from "./next-step.ts";
 import type { EffectOutcome, Grants, Looked, Tool, ToolOutput, ToolRun } from "./seams.ts";
-import { permitted, unmarked } from "./tool-output.ts";
 import { schemaOf } from "./tool-specs.ts";
 import type { PendingCall } from "./transcript.ts";
 import { type WhyRefused, whyRefused } from "./why-refused.ts";
@@ -312,6 +312,16 @@ async function attempt(agent: Agent, run: ToolRun, work: (run: ToolRun) => Promi
   } catch (error) {
     return resultOfError(error);
   }
+}
+
+/** Who may say what is decided where it is written: a tool's own facts are those of its mechanism. */
+function permitted(output: ToolOutput): ToolOutput {
+  const forbidden = output.events?.find(({ type }) => RESERVED_EVENTS.has(type));
+  if (!forbidden) return output;
+  return {
+    content: `Not recorded: a tool may not say ${forbidden.type}. Its effect, if any, has happened.`,
+    isError: true,
+  };
 }
 
 function toRun(agent: Agent, { pending, tool, input, grants, cwd }: Ready, intent: unknown, resumed: boolean): ToolRun {

@@ -18,7 +18,7 @@ export interface FiguresSource {
   onKnown(tell: (contexts: readonly string[]) => void): void;
 }
 
-export interface Listed {
+export interface ListedContext {
   row: ContextRow;
   needs: Need[];
   /** It may die unseen. */
@@ -32,7 +32,7 @@ export interface ProjectState {
   backups: LastBackup[];
   /** Contexts with a team that may have to say something: a plan may wait where all else is over. */
   teams: ReadonlySet<string>;
-  listed: Map<string, Listed>;
+  listed: Map<string, ListedContext>;
   dirty: Set<string>;
   /** The events of each context when all were last looked at. */
   heads: ReadonlyMap<string, Seq>;
@@ -65,7 +65,7 @@ export const withFigures = (row: ContextRow, figures: Figures | undefined): Cont
   ...(figures?.damaged !== undefined && { why: figures.damaged }),
 });
 
-export async function listedContext(state: ProjectState, info: ContextInfo): Promise<Listed> {
+export async function listedContext(state: ProjectState, info: ContextInfo): Promise<ListedContext> {
   const { project, figures: known, backups } = state;
   const { needs, damaged } = await needsIn(state, info);
   const wantsEnd = info.status === "failed" || info.status === "paused";

@@ -11,7 +11,7 @@ import type { ContextKey, ContextRow, Need, Overview, OverviewMessage, ProjectRo
 import {
   backupOf,
   type FiguresSource,
-  type Listed,
+  type ListedContext,
   listedContext,
   type ProjectState,
   withFigures,
@@ -71,7 +71,7 @@ export function createOverview({ signal, figures }: OverviewOptions): OverviewSo
   function add(project: MonitoredProject): void {
     const { store, readers } = project;
     const waits = keepLedgers({ store, codec: readers.codec, fold: readers.waits, most: MOST_WAITING });
-    const listed = new Map<string, Listed>();
+    const listed = new Map<string, ListedContext>();
     const known = figures?.(project);
     const state: ProjectState = {
       ...{ project, waits, figures: known, backups: [], teams: new Set(), listed, dirty: new Set() },
