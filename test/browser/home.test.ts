@@ -214,6 +214,16 @@ test.runIf(hasBrowser)(
     const { page } = await openPage(monitor);
     const foot = page.locator(".list-foot");
     await foot.getByText("1,001 contexts").waitFor();
+    // A page that is opened while the list is there, as it is from the second time on.
+    const times: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const again = await openPage(monitor);
+      await again.page.locator("[role=grid] .context-title").first().waitFor();
+      times.push(Math.round(await again.page.evaluate<number>("performance.now()")));
+      await again.page.close();
+    }
+    console.log(`1,000 contexts on the screen after ${times.sort((a, b) => a - b).join(", ")} ms`);
+    expect(times[2]).toBeLessThan(process.env.HOLDFAST_LONG ? 500 : 5_000);
     expect(await page.locator("[role=grid] [role=row]").count()).toBeLessThan(130);
     await page.getByRole("button", { name: /^failed/ }).click();
     await foot.getByText("112 of 1,001 contexts").waitFor();
