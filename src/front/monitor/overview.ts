@@ -34,7 +34,7 @@ const PATIENCE_MS = 1_000;
 const AGAIN_MS = 1_000;
 /** So many messages are kept for listeners that come back. */
 const KEPT = 2_000;
-/** Rows of the list; older contexts are found in their project. */
+/** Rows of the list: `total` says how many there are; `holdfast contexts ls` has the older ones. */
 const MOST_ROWS = 5_000;
 const MOST_WAITING = 400;
 
