@@ -149,6 +149,7 @@ test("from an event the page forks, goes back and copies as a test", { timeout: 
     ok: true,
     says: `forked at event ${fork.seq}; its turn goes on`,
     context: expect.stringMatching(/^ctx_/),
+    command: `holdfast -p -r ${forked.context} --cwd ${opts.cwd}`,
   });
   const [copy] = JSON.parse(await run("contexts", "ls", "--json"));
   expect([copy.id, copy.status, copy.forkOf.seq]).toEqual([forked.context, "interrupted", fork.seq]);
